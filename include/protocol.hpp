@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sidecar and the plugins say to each other, as plain values and their JSON form.
+//
+//   claim  sidecar -> job_submit/k8s, in a job's `comment`: "this allocation is for that gang"
+//   tag    job_submit/k8s -> everybody, in `admin_comment`: the same, and now it can be trusted
+//   verb   sidecar -> job_submit/k8s, in the `comment` of a will-run request: "end that job"
+//   batch  prep/k8s -> sidecar, body of POST /v1/events: hints that something changed
+//
+// Every parse function is bounded (size, depth, unknown keys ignored), never throws on bad input
+// and returns nothing when the text is not exactly of its kind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace protocol {
+
+/// Slurm keeps at most this many bytes in comment, admin_comment and extra.
+inline constexpr std::size_t kMaxCommentBytes = 1024;
+
+/// Which gang of which Kubernetes cluster; the key by which jobs and gangs find each other.
+struct Identity {
+  std::string cluster;    ///< ClusterId
+  std::string ns;         ///< Kubernetes namespace
+  std::string kind;       ///< "Pod", "PodGroup", …
+  std::string name;       ///< object name, for humans
+  std::string uid;        ///< object UID
+  std::string stage;      ///< dependency stage within the object, "" if it has only one
+
+  bool operator==(const Identity &) const = default;
+};
+
+struct Claim {
+  Identity identity;
+  std::string comment;  ///< the user's own job comment, "" for none
+};
+
+enum class VerbKind : std::uint8_t { complete, cancel };
+
+struct Verb {
+  VerbKind kind = VerbKind::cancel;
+  std::uint32_t job_id = 0;
+  std::uint32_t status = 0;  ///< complete only: wait(2) status, exit code N is N * 256
+  std::string cluster;       ///< must be the plugin's ClusterId
+  std::string uid;           ///< UID that the job's tag must carry
+};
+
+/// job_submit/k8s answers a verb with one of these as Slurm error code.
+enum VerbAnswer : int {
+  kVerbAccepted = 28801,   ///< queued; the effect will be seen in Slurm's state
+  kVerbRefused = 28802,    ///< not allowed, or not understood; do not repeat
+  kVerbQueueFull = 28803,  ///< ask again later
+};
+
+enum class HintKind : std::uint8_t { job_start, job_end, jobs_changed, nodes_changed };
+
+struct Hint {
+  HintKind kind = HintKind::jobs_changed;
+  std::uint32_t job_id = 0;  ///< job_start and job_end only
+};
+
+/// One POST of prep/k8s. An empty list of hints is a sign of life.
+struct Batch {
+  std::uint64_t epoch = 0;  ///< differs after each start of slurmctld
+  std::uint64_t seq = 0;    ///< number of the first hint; the next batch starts at seq + hints.size()
+  std::vector<Hint> hints;
+};
+
+/// Seconds between signs of life when nothing happens.
+inline constexpr int kHeartbeatSeconds = 10;
+/// A body of /v1/events is at most this long.
+inline constexpr std::size_t kMaxBatchBytes = 256 * 1024;
+/// A batch holds at most this many hints.
+inline constexpr std::size_t kMaxBatchHints = 2048;
+
+std::string encode_claim(const Claim &claim);
+std::optional<Claim> parse_claim(std::string_view text);
+/// True if the text means to be a claim, also a broken or forged one.
+bool looks_like_claim(std::string_view text);
+
+std::string encode_tag(const Identity &identity);
+std::optional<Identity> parse_tag(std::string_view text);
+/// True if the text means to be a tag, also a broken or forged one.
+bool looks_like_tag(std::string_view text);
+
+std::string encode_verb(const Verb &verb);
+std::optional<Verb> parse_verb(std::string_view text);
+bool looks_like_verb(std::string_view text);
+
+std::string encode_batch(const Batch &batch);
+std::optional<Batch> parse_batch(std::string_view text);
+
+const char *to_string(VerbKind kind) noexcept;
+const char *to_string(HintKind kind) noexcept;
+
+}  // namespace protocol

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The differences between the supported versions of Slurm's public headers, each in one place.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#define SLURM_K8S_VERSION(major, minor) SLURM_VERSION_NUM(major, minor, 0)
+
+namespace slurm_compat {
+
+// 26.05 takes a step id where a job id was.
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(26, 5)
+inline constexpr bool kHasExternalJobs = true;
+inline constexpr std::uint64_t kExternalJob = EXTERNAL_JOB;
+
+inline slurm_step_id_t job_step_id(std::uint32_t job_id)
+{
+  slurm_step_id_t id{};
+  id.job_id = job_id;
+  id.step_id = NO_VAL;
+  id.step_het_comp = NO_VAL;
+  return id;
+}
+
+inline std::uint32_t job_id_of(const slurm_job_info_t &job) { return job.step_id.job_id; }
+inline std::uint32_t job_id_of(const resource_allocation_response_msg_t &reply)
+{
+  return reply.step_id.job_id;
+}
+
+inline int load_job(job_info_msg_t **reply, std::uint32_t job_id, std::uint16_t flags)
+{
+  return slurm_load_job(reply, job_step_id(job_id), flags);
+}
+
+inline int kill_job(std::uint32_t job_id, std::uint16_t signal, std::uint16_t flags)
+{
+  return slurm_kill_job(job_step_id(job_id), signal, flags);
+}
+
+inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
+{
+  slurm_step_id_t id = job_step_id(job_id);
+  return slurm_complete_job(&id, wait_status);
+}
+#else
+inline constexpr bool kHasExternalJobs = false;
+inline constexpr std::uint64_t kExternalJob = 0;
+
+inline std::uint32_t job_id_of(const slurm_job_info_t &job) { return job.job_id; }
+inline std::uint32_t job_id_of(const resource_allocation_response_msg_t &reply)
+{
+  return reply.job_id;
+}
+
+inline int load_job(job_info_msg_t **reply, std::uint32_t job_id, std::uint16_t flags)
+{
+  return slurm_load_job(reply, job_id, flags);
+}
+
+inline int kill_job(std::uint32_t job_id, std::uint16_t signal, std::uint16_t flags)
+{
+  return slurm_kill_job(job_id, signal, flags);
+}
+
+inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
+{
+  return slurm_complete_job(job_id, wait_status);
+}
+#endif
+
+/// Error number of the last libslurm call of this thread.
+inline int last_error()
+{
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 2)
+  return errno;
+#else
+  return slurm_get_errno();
+#endif
+}
+
+}  // namespace slurm_compat

@@ -39,6 +39,7 @@ struct Toleration {
 
 struct Taint {
   std::string key, value, effect;
+  bool operator==(const Taint &) const = default;
 };
 
 struct Condition {

@@ -17,14 +17,14 @@ VARIANTS = {
     "asan": ({"CC": "gcc", "CXX": "g++"}, ["-Db_sanitize=address,undefined", "-Db_lundef=false"]),
 }
 
-# $1 root, $2 repository; the rest is the command. A private mount namespace with
+# $1 an empty folder, $2 root, $3 repository; the rest is the command. A private mount namespace with
 # an overlay whose upper layer is memory: the root stays as it is, and nothing is left to unmount.
 _ENTER = """set -e
-root=$1 repository=$2; shift 2
-mount -t tmpfs -o mode=755 tmpfs /mnt
-mkdir /mnt/upper /mnt/work /mnt/root
-mount -t overlay overlay -o "lowerdir=$root,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
-cd /mnt/root
+mnt=$1 root=$2 repository=$3; shift 3
+mount -t tmpfs -o mode=755 tmpfs "$mnt"
+mkdir "$mnt/upper" "$mnt/work" "$mnt/root"
+mount -t overlay overlay -o "lowerdir=$root,upperdir=$mnt/upper,workdir=$mnt/work" "$mnt/root"
+cd "$mnt/root"
 mkdir -p ".$repository"
 mount --bind "$repository" ".$repository"
 mount -t proc proc proc
@@ -36,10 +36,12 @@ exec chroot . sh -c 'cd "$1"; shift; exec "$@"' sh "$repository" "$@"
 def run(codename: str, *command, env=None, check=True, **kwargs) -> subprocess.CompletedProcess:
     """Run COMMAND in the root of CODENAME, in the repository's folder; keywords as subprocess.run."""
     root = slurm_root.ensure(codename)
+    mount_point = cache.directory() / "build-root"
+    mount_point.mkdir(exist_ok=True)
     base = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", _ENTER, "sh",
-         str(root), str(cache.REPOSITORY), *map(str, command)],
+         str(mount_point), str(root), str(cache.REPOSITORY), *map(str, command)],
         env={**base, **(env or {})}, check=check, **kwargs)
 
 

@@ -10,7 +10,33 @@
 
 #define SLURM_K8S_VERSION(major, minor) SLURM_VERSION_NUM(major, minor, 0)
 
+// Exported by libslurm, but in no installed header.
+extern "C" {
+void slurm_free_will_run_response_msg(will_run_response_msg_t *message);
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 2)
+char *slurm_job_state_reason_string(enum job_state_reason reason);
+#else
+char *slurm_job_reason_string(enum job_state_reason reason);
+#endif
+}
+
 namespace slurm_compat {
+
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 2)
+inline constexpr char kGresSeparator[] = "/";  ///< between "gres" and the name in TRES strings
+#else
+inline constexpr char kGresSeparator[] = ":";
+#endif
+
+/// "Resources", "Priority", …; the text is static.
+inline const char *reason_string(std::uint32_t reason)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 2)
+  return slurm_job_state_reason_string(static_cast<enum job_state_reason>(reason));
+#else
+  return slurm_job_reason_string(static_cast<enum job_state_reason>(reason));
+#endif
+}
 
 // 26.05 takes a step id where a job id was.
 #if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(26, 5)
@@ -37,6 +63,11 @@ inline int load_job(job_info_msg_t **reply, std::uint32_t job_id, std::uint16_t 
   return slurm_load_job(reply, job_step_id(job_id), flags);
 }
 
+inline int allocation_lookup(std::uint32_t job_id, resource_allocation_response_msg_t **reply)
+{
+  return slurm_allocation_lookup(job_step_id(job_id), reply);
+}
+
 inline int kill_job(std::uint32_t job_id, std::uint16_t signal, std::uint16_t flags)
 {
   return slurm_kill_job(job_step_id(job_id), signal, flags);
@@ -60,6 +91,11 @@ inline std::uint32_t job_id_of(const resource_allocation_response_msg_t &reply)
 inline int load_job(job_info_msg_t **reply, std::uint32_t job_id, std::uint16_t flags)
 {
   return slurm_load_job(reply, job_id, flags);
+}
+
+inline int allocation_lookup(std::uint32_t job_id, resource_allocation_response_msg_t **reply)
+{
+  return slurm_allocation_lookup(job_id, reply);
 }
 
 inline int kill_job(std::uint32_t job_id, std::uint16_t signal, std::uint16_t flags)

@@ -39,6 +39,8 @@ public:
   void start(std::function<void()> ready);
   /// All objects that exist have been shown once: from now on there is action.
   void begin(bool job_sets_exist);
+  /// JobSets can be read, or not: their custom resource may be installed later.
+  void expect_job_sets(bool exist) { membership_.expect_job_sets(exist); }
   /// No new action; what is under way ends. See idle().
   void stop();
   bool idle() const;

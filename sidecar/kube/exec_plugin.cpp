@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,10 @@
 #include <utility>
 
 #include "kube/json.hpp"
+
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 forgot to declare these functions as C
+}
 
 extern char **environ;
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include <yaml-cpp/yaml.h>
+
+#include "wellknown.hpp"
+
+namespace {
+
+constexpr std::size_t kMaxFile = 1 << 20;
+constexpr std::size_t kMaxClusterId = 63;
+
+class Reader {
+public:
+  Reader(const std::string &file, ParsedConfig &out) : file_(file), out_(out) {}
+
+  using Rows = std::vector<std::pair<const char *, std::function<void(const YAML::Node &)>>>;
+
+  void fail(const YAML::Node &at, const std::string &what)
+  {
+    fail(at.Mark(), what);
+  }
+
+  void fail(const YAML::Mark &mark, const std::string &what)
+  {
+    const int line = mark.is_null() ? 1 : mark.line + 1;
+    out_.errors.push_back(file_ + ":" + std::to_string(line) + ": " + (key_.empty() ? "" : key_ + ": ") + what);
+  }
+
+  /// Each key of a mapping goes to its row; unknown and repeated keys are errors.
+  void section(const YAML::Node &node, const Rows &rows)
+  {
+    if (!node.IsMap())
+      return fail(node, "must be a mapping");
+    const std::string outer = key_;
+    std::set<std::string> seen;
+    for (const auto &entry : node) {
+      const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      key_ = outer.empty() ? name : outer + "." + name;
+      const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto &r) { return r.first == name; });
+      if (row == rows.end())
+        fail(entry.first, "unknown key");
+      else if (!seen.insert(name).second)
+        fail(entry.first, "is there twice");
+      else
+        row->second(entry.second);
+    }
+    key_ = outer;
+  }
+
+  std::string text(const YAML::Node &node)
+  {
+    if (node.IsScalar() && !node.Scalar().empty())
+      return node.Scalar();
+    fail(node, "must be text");
+    return {};
+  }
+
+  std::vector<std::string> list(const YAML::Node &node)
+  {
+    std::vector<std::string> all;
+    if (!node.IsSequence()) {
+      fail(node, "must be a list");
+      return all;
+    }
+    for (const auto &item : node)
+      all.push_back(text(item));
+    return all;
+  }
+
+  int number(const YAML::Node &node, int least, int most)
+  {
+    const std::string value = node.IsScalar() ? node.Scalar() : "";
+    int parsed = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    if (error != std::errc{} || end != value.data() + value.size() || parsed < least || parsed > most) {
+      fail(node, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+      return least;
+    }
+    return parsed;
+  }
+
+  template <typename T, std::size_t N>
+  T choice(const YAML::Node &node, const std::array<std::pair<const char *, T>, N> &choices)
+  {
+    const std::string value = node.IsScalar() ? node.Scalar() : "";
+    std::string names;
+    for (const auto &[name, result] : choices) {
+      if (value == name)
+        return result;
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    fail(node, "must be one of " + names);
+    return choices.front().second;
+  }
+
+private:
+  const std::string &file_;
+  ParsedConfig &out_;
+  std::string key_;
+};
+
+bool is_cluster_id(const std::string &id)
+{
+  return !id.empty() && id.size() <= kMaxClusterId && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+  });
+}
+
+/// "" or what is wrong. Without TLS only this machine may be heard.
+std::string check_address(const std::string &address)
+{
+  if (address.starts_with("unix:"))
+    return address.size() > 6 && address[5] == '/' ? "" : "must be unix: and an absolute path";
+  const auto colon = address.rfind(':');
+  const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
+  int port = 0;
+  const char *from = address.data() + (colon == std::string::npos ? address.size() : colon + 1);
+  const auto [end, error] = std::from_chars(from, address.data() + address.size(), port);
+  if (error != std::errc{} || end != address.data() + address.size() || port < 1 || port > 65535)
+    return "must be ADDRESS:PORT or unix:/path";
+  if (!host.starts_with("127.") && host != "[::1]")
+    return "must be a loopback address (127.0.0.1 or [::1]): the listener has no TLS";
+  return "";
+}
+
+Reader::Rows kubernetes_rows(Reader &in, Config &out)
+{
+  return {{"kubeconfig", [&](const YAML::Node &n) { out.kubeconfig = in.text(n); }},
+          {"schedulerNames",
+           [&](const YAML::Node &n) {
+             out.scheduler_names = in.list(n);
+             if (out.scheduler_names.empty())
+               in.fail(n, "must not be empty");
+           }},
+          {"namespaces", [&](const YAML::Node &n) { out.namespaces = in.list(n); }},
+          {"maxInFlightWrites", [&](const YAML::Node &n) { out.max_in_flight_writes = in.number(n, 1, 256); }}};
+}
+
+Reader::Rows slurm_rows(Reader &in, Config &out)
+{
+  return {{"conf", [&](const YAML::Node &n) { out.slurm_conf = in.text(n); }},
+          {"threads", [&](const YAML::Node &n) { out.slurm_threads = in.number(n, 1, 64); }},
+          {"pollSeconds", [&](const YAML::Node &n) {
+             out.poll_interval = std::chrono::seconds(in.number(n, 1, 3600));
+           }}};
+}
+
+Reader::Rows listener_rows(Reader &in, Config &out)
+{
+  return {{"address",
+           [&](const YAML::Node &n) {
+             out.listen_address = in.text(n);
+             if (const std::string problem = check_address(out.listen_address); !problem.empty())
+               in.fail(n, problem);
+           }},
+          {"tokenFile", [&](const YAML::Node &n) { out.token_file = in.text(n); }}};
+}
+
+Reader::Rows log_rows(Reader &in, Config &out)
+{
+  using logging::Format;
+  using logging::Level;
+  return {{"level",
+           [&](const YAML::Node &n) {
+             out.log_level = in.choice<Level, 4>(n, {{{"debug", Level::debug},
+                                                      {"info", Level::info},
+                                                      {"warn", Level::warn},
+                                                      {"error", Level::error}}});
+           }},
+          {"format", [&](const YAML::Node &n) {
+             out.log_format = in.choice<Format, 2>(n, {{{"text", Format::text}, {"json", Format::json}}});
+           }}};
+}
+
+void read_root(Reader &in, const YAML::Node &root, Config &out)
+{
+  in.section(root, {
+      {"clusterId",
+       [&](const YAML::Node &n) {
+         out.cluster_id = in.text(n);
+         if (!out.cluster_id.empty() && !is_cluster_id(out.cluster_id))
+           in.fail(n, "may have 1 to 63 letters, digits, '-', '_' and '.'");
+       }},
+      {"kubernetes", [&](const YAML::Node &n) { in.section(n, kubernetes_rows(in, out)); }},
+      {"slurm", [&](const YAML::Node &n) { in.section(n, slurm_rows(in, out)); }},
+      {"listener", [&](const YAML::Node &n) { in.section(n, listener_rows(in, out)); }},
+      {"log", [&](const YAML::Node &n) { in.section(n, log_rows(in, out)); }},
+  });
+  if (!root["clusterId"])
+    in.fail(root, "clusterId: is missing");
+  if (out.token_file.empty() && !out.listen_address.starts_with("unix:"))
+    in.fail(root, "listener.tokenFile: is missing; only a unix: address works without");
+}
+
+}  // namespace
+
+ParsedConfig parse_config(const std::string &text, const std::string &file)
+{
+  ParsedConfig out;
+  out.config.scheduler_names = {wellknown::kDefaultSchedulerName};
+  Reader reader(file, out);
+  try {
+    const YAML::Node root = YAML::Load(text);
+    if (root.IsMap())
+      read_root(reader, root, out.config);
+    else
+      reader.fail(root, "must be a mapping");
+  } catch (const YAML::Exception &error) {
+    reader.fail(error.mark, error.msg);
+  }
+  return out;
+}
+
+ParsedConfig read_config(const std::string &file)
+{
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::string text(kMaxFile + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (!in.is_open() || in.bad() || (text.empty() && errno != 0))
+    return {{}, {file + ": " + std::strerror(errno)}};
+  if (text.size() > kMaxFile)
+    return {{}, {file + ": is larger than 1 MiB"}};
+  return parse_config(text, file);
+}

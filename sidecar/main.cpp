@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "app.hpp"
+#include "config.hpp"
+#include "kube/credentials.hpp"
+#include "log.hpp"
+
+namespace {
+
+/// A bad configuration: a restart cannot help.
+constexpr int kExitConfig = 2;
+
+int check(const ParsedConfig &parsed, const std::string &file)
+{
+  for (const std::string &error : parsed.errors)
+    std::fprintf(stderr, "%s\n", error.c_str());
+  if (!parsed.errors.empty())
+    return kExitConfig;
+  try {
+    const auto credentials = kube::load_credentials(parsed.config.kubeconfig);
+    if (!parsed.config.token_file.empty())
+      kube::read_small_file(parsed.config.token_file);
+    std::printf("%s: good; API server %s (%s)\n", file.c_str(), credentials.server.c_str(),
+                credentials.source.c_str());
+    return 0;
+  } catch (const kube::CredentialsError &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitConfig;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv)
+try {
+  std::string file = "/etc/slurm-k8s/sidecar.yaml";
+  bool only_check = false;
+  CLI::App options{"Lets Slurm schedule Kubernetes pods"};
+  options.add_option("-c,--config", file, "configuration file")->capture_default_str();
+  options.add_flag("--check", only_check, "read the configuration, say what is wrong with it, and end");
+  options.set_version_flag("--version", "slurm-k8s-sidecar " SLURM_K8S_VERSION_TEXT);
+  CLI11_PARSE(options, argc, argv);
+
+  const ParsedConfig parsed = read_config(file);
+  if (only_check || !parsed.errors.empty())
+    return check(parsed, file);
+  logging::set_up(parsed.config.log_level, parsed.config.log_format);
+  App(parsed.config).run();
+  return 0;
+} catch (const kube::CredentialsError &error) {
+  logging::error("cannot start", {{"cause", error.what()}});
+  return kExitConfig;
+} catch (const std::exception &error) {
+  logging::error("cannot go on", {{"cause", error.what()}});
+  return 1;
+}

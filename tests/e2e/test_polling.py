@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Without prep/k8s everything still works, later."""
+from tests import workloads
+
+
+def test_without_hints_it_polls_says_so_once_and_still_binds(cluster, namespace):
+    instance = cluster.instance
+    conf = instance.k8s_conf()
+    instance.write_k8s_conf("".join(line for line in conf.splitlines(True) if not line.startswith("Event")))
+    try:
+        cluster.wait("polling", lambda: cluster.metric("slurm_k8s_polling") == 1, timeout=60)
+        instance.run("salloc", "--no-shell", "-N4", "--exclusive", "-J", "occupier", user="bob")
+        cluster.apply(workloads.pod("slow", namespace))
+        uid = cluster.get("pod", namespace, "slow")["metadata"]["uid"]
+        cluster.wait_job(uid, "PENDING")
+        instance.run("scancel", "-n", "occupier")
+        cluster.wait_bound(namespace, "slow")
+        log = instance.log_text("sidecar").split(" starting ")[-1]
+        assert log.count("no events from prep/k8s") == 1
+    finally:
+        instance.write_k8s_conf(conf)
+    cluster.wait("hints again", lambda: cluster.metric("slurm_k8s_polling") == 0)

@@ -226,10 +226,10 @@ struct Transfers::Impl {
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
       finished.emplace_back(static_cast<Transfer *>(transfer)->id, message->data.result);
     }
-    for (const auto &[id, code] : finished) {
-      const auto transfer = take(id);
+    for (const auto &end : finished) {
+      const auto transfer = take(end.first);
       if (transfer)
-        call([&] { transfer->done(response_of(*transfer, code)); });
+        call([&] { transfer->done(response_of(*transfer, end.second)); });
     }
   }
 };

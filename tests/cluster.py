@@ -51,7 +51,12 @@ class Cluster:
 
     def story(self) -> str:
         """The last log lines of the sidecar, for a failure's message."""
-        return self.instance.log_tail("sidecar", 40)
+        return "\n".join(self.log().splitlines()[-40:])
+
+    def log(self) -> str:
+        """What the sidecar has logged since it was started last."""
+        text = self.instance.log("sidecar").read_text(errors="replace")
+        return text[max(0, text.rfind(" info starting ")):]
 
     # --- Kubernetes ------------------------------------------------------------------------------
     def namespace(self) -> str:
@@ -67,12 +72,12 @@ class Cluster:
 
     def get(self, kind: str, namespace: str, name: str):
         """The object, or None."""
-        done = self.instance.run("kubectl", "get", kind, "-n", namespace, name, "-o", "json", "--ignore-not-found")
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        text = self.instance.kubectl("get", kind, "-n", namespace, name, "-o", "json", "--ignore-not-found")
+        return json.loads(text) if text.strip() else None
 
     def pods(self, namespace: str) -> list:
         """All pods of a namespace, by name."""
-        items = json.loads(self.instance.run("kubectl", "get", "pods", "-n", namespace, "-o", "json").stdout)["items"]
+        items = self.instance.kube_json("get", "pods", "-n", namespace)["items"]
         return sorted(items, key=lambda pod: pod["metadata"]["name"])
 
     def delete(self, kind: str, namespace: str, name: str, *options) -> None:
@@ -105,8 +110,7 @@ class Cluster:
 
     def events(self, namespace: str, name: str) -> list:
         """(reason, note) of the Events about a pod."""
-        items = json.loads(self.instance.run("kubectl", "get", "events.events.k8s.io", "-n", namespace,
-                                             "-o", "json").stdout)["items"]
+        items = self.instance.kube_json("get", "events.events.k8s.io", "-n", namespace)["items"]
         return [(e["reason"], e.get("note", "")) for e in items if e.get("regarding", {}).get("name") == name]
 
     # --- Slurm -----------------------------------------------------------------------------------

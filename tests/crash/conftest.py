@@ -19,5 +19,6 @@ def cluster():
 def all_running(cluster):
     """Whatever a test killed runs again afterwards."""
     yield
-    for name in ("kube-apiserver", "slurmctld", "sidecar"):
-        cluster.instance.ensure(name)
+    for name, pid in cluster.instance.status().items():
+        if not pid:
+            cluster.instance.restart(name)

@@ -132,8 +132,8 @@ def test_killed_around_the_end(cluster, namespace, delay_ms):
 def test_sigterm_ends_it_cleanly_and_quickly(cluster, namespace):
     cluster.apply(workloads.gang("g", namespace, 4))
     start = time.monotonic()
-    assert cluster.instance.stop_sidecar() in (0, None)
-    assert time.monotonic() - start < 12
-    assert "stopped" in cluster.instance.log_tail("sidecar", 5)
+    cluster.instance.stop_sidecar()
+    assert time.monotonic() - start < 8
+    assert "stopped" in cluster.log().splitlines()[-1]
     cluster.instance.start_sidecar()
     all_bound_to_one_job(cluster, namespace, "g", 4)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kubeflow's guide: a TrainJob, and one with steps that come before it."""
 from tests import cluster as clusters
-from tests.env import guide
+from tests import guide
 
-NAMESPACE = "trainer-slurm"
+NAMESPACE = guide.NAMESPACE
 
 
 def finished(train_job: dict) -> bool:
@@ -11,13 +11,18 @@ def finished(train_job: dict) -> bool:
     return clusters.has_condition(train_job, "Complete")
 
 
+def bound_pods(cluster, name: str, count: int):
+    """The pods of a TrainJob, once COUNT of them have a node."""
+    pods = [pod for pod in cluster.pods(NAMESPACE) if pod["spec"].get("nodeName")
+            and pod["metadata"]["labels"].get("jobset.sigs.k8s.io/jobset-name") == name]
+    return pods if len(pods) == count else None
+
+
 def test_train_job_of_the_guide_runs_as_one_slurm_job(cluster):
     guide.apply(cluster.instance, seconds=3)
     uid = cluster.wait("PodGroup", lambda: cluster.get("podgroups.scheduling.x-k8s.io", NAMESPACE, "pytorch-slurm"))
     assert uid["spec"]["minMember"] == 2
-    pods = cluster.wait("both pods bound", lambda: [
-        pod for pod in cluster.pods(NAMESPACE) if pod["spec"].get("nodeName")
-        and pod["metadata"]["labels"].get("jobset.sigs.k8s.io/jobset-name") == "pytorch-slurm"][1:] and cluster.pods(NAMESPACE))
+    pods = cluster.wait("both pods bound", lambda: bound_pods(cluster, "pytorch-slurm", 2))
     assert {pod["spec"]["schedulerName"] for pod in pods} == {"slurm-bridge-scheduler"}
     assert len({pod["metadata"]["labels"][clusters.JOB_ID_LABEL] for pod in pods}) == 1
     assert all(pod["metadata"]["annotations"][clusters.NODE_ANNOTATION] == pod["spec"]["nodeName"] for pod in pods)

@@ -46,6 +46,8 @@ cd /
 umount -l /.old
 rmdir /.old
 ip link set lo up
+# getaddrinfo takes a machine that has nothing but 127.0.0.1 for one without IPv4.
+ip address add 192.0.2.1/32 dev lo
 """
 
 _children = []  # Popen objects of background processes: kept, so that Python reaps them in its time
@@ -64,6 +66,10 @@ class Space:
             return (self.namespaces / "mnt").stat().st_dev != self.namespaces.stat().st_dev
         except FileNotFoundError:
             return False
+
+    def in_memory(self) -> bool:
+        """Whether its files are in memory only, so that remove() would lose them."""
+        return os.path.ismount(self.directory)
 
     def create(self, base: Path, binds) -> None:
         """Make it from the root BASE; BINDS are pairs of a path outside and its path inside."""

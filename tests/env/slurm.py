@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slurm in one instance: its files, its daemons, the plugins."""
+import filecmp
+import os
+import re
+import shutil
+from pathlib import Path
+
+from . import slurm_conf
+from .processes import Program, wait_for
+
+PLUGIN_DIR = "usr/lib/x86_64-linux-gnu/slurm-wlm"
+
+_DIRECTORIES = """set -e
+install -d -o munge -g munge -m 755 /run/munge
+install -d -o slurm -g slurm -m 755 /run/slurm /var/lib/slurm /var/lib/slurm/slurmctld /var/log/slurm
+"""
+
+
+class Slurm:
+    """Writes the configuration into the space and knows the programs."""
+
+    def __init__(self, space, cluster: str, release: str, nodes: int, external_nodes: int, real_nodes: int):
+        self.space, self.cluster, self.release = space, cluster, release
+        self.nodes, self.external_nodes, self.real_nodes = nodes, external_nodes, real_nodes
+        self.extra = ""  # lines of slurm.conf that win over the default ones
+
+    def node_names(self):
+        """Names of the nodes that have a slurmd."""
+        return [f"worker{i}" for i in range(self.nodes)] + [f"real{i}" for i in range(self.real_nodes)]
+
+    def configure(self) -> bool:
+        """Write all files; whether slurm.conf changed."""
+        self.space.run("sh", "-c", _DIRECTORIES)
+        etc = self.space.root / "etc"
+        hosts = " ".join(["controller", *self.node_names()])
+        (etc / "hosts").write_text(f"127.0.0.1 localhost\n127.0.0.1 {hosts}\n")
+        (etc / "slurm/cgroup.conf").write_text(slurm_conf.CGROUP_CONF.get(self.release, slurm_conf.CGROUP_CONF[""]))
+        lines = slurm_conf.node_lines(self.nodes, self.real_nodes, self.external_nodes)
+        plugins = self.space.root / PLUGIN_DIR
+        text = slurm_conf.slurm_conf(self.cluster, lines, (plugins / "job_submit_k8s.so").exists(),
+                                     (plugins / "prep_k8s.so").exists(), self.extra)
+        path = etc / "slurm/slurm.conf"
+        changed = not path.is_file() or path.read_text() != text
+        if changed:
+            path.write_text(text)
+        return changed
+
+    def programs(self):
+        """munged, slurmctld and the slurmds, in the order of their start."""
+        munged = Program("munged", ("munged", "--pid-file=/run/munge/munged.pid"), ("munge", "-n", "-o", "/dev/null"),
+                         user="munge", pid_file="/run/munge/munged.pid")
+        controller = Program("slurmctld", ("slurmctld",), ("scontrol", "ping"),
+                             user="slurm", pid_file="/run/slurm/slurmctld.pid")
+        return [munged, controller] + [
+            Program(f"slurmd-{name}", ("slurmd", "-N", name), ("sh", "-c", f"sinfo -h -n {name} -o %T | "
+                    "grep -qE '^(idle|mixed|allocated|completing|drained|draining)$'"),
+                    pid_file=f"/run/slurm/slurmd-{name}.pid", host_name=name) for name in self.node_names()]
+
+    def create_external_nodes(self) -> None:
+        """The nodes without slurmd (26.05), unless slurmctld remembers them."""
+        if self.external_nodes and self.space.run("scontrol", "show", "node", "ext0", check=False).returncode != 0:
+            self.space.run("scontrol", "create", f"NodeName=ext[0-{self.external_nodes - 1}]", "NodeAddr=127.0.0.1",
+                           "State=EXTERNAL", f"CPUs={slurm_conf.CPUS}", f"RealMemory={slurm_conf.MEMORY_MIB}",
+                           "Feature=external")
+
+    def install_plugins(self, build: Path) -> bool:
+        """Copy BUILD/plugins/*.so; whether any is new. A loaded file is never overwritten, only replaced."""
+        changed = False
+        for source in sorted(Path(build).glob("plugins/*.so")):
+            target = self.space.root / PLUGIN_DIR / source.name
+            if target.is_file() and filecmp.cmp(source, target, shallow=False):
+                continue
+            install(source, target)
+            changed = True
+        return changed
+
+    def reconfigure(self) -> None:
+        """`scontrol reconfigure`, and wait until slurmctld answers again."""
+        self.space.run("scontrol", "reconfigure")
+        wait_for(lambda: self.space.run("scontrol", "ping", check=False).returncode == 0, 30, "slurmctld answers")
+
+    def job(self, job_id) -> dict:
+        """The fields of `scontrol show job`; {} for an unknown job."""
+        done = self.space.run("scontrol", "show", "job", str(job_id), check=False)
+        return parse_job(done.stdout) if done.returncode == 0 else {}
+
+
+_WHOLE_LINE = ("AdminComment", "Comment", "SystemComment", "Extra", "Command", "WorkDir", "StdErr", "StdIn", "StdOut")
+
+
+def parse_job(text: str) -> dict:
+    """scontrol's description of one job as a dictionary; free text may hold spaces and "="."""
+    fields = {}
+    for line in text.splitlines():
+        key, _, value = line.strip().partition("=")
+        if key in _WHOLE_LINE:
+            fields[key] = value
+            continue
+        for found in re.finditer(r"([A-Z][\w/:]*)=(.*?)(?=\s+[A-Z][\w/:]*=|$)", line.strip()):
+            fields.setdefault(found[1], found[2])
+    return fields
+
+
+def install(source: Path, target: Path) -> None:
+    """Copy beside and rename: a file in use keeps its contents."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{target.name}.new")
+    shutil.copyfile(source, beside)
+    beside.chmod(0o755)
+    os.rename(beside, target)

@@ -26,6 +26,7 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
       sync_(slurm, timers, settings_.poll_interval,
             {[this](const slurm::Job &job) { seen(job); },
              [this](slurm::JobId id) { unknown(id); },
+             [this](slurm::JobId id, const slurm::Error &error) { disowned(id, error); },
              [this](const std::vector<slurm::Job> &jobs, JobSync::Clock::time_point begun) {
                listed(jobs, begun);
              },

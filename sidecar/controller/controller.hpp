@@ -87,6 +87,7 @@ private:
   void adopt(Gang &gang, const slurm::Job &job);
   void resolve_double(Gang &gang, const slurm::Job &job);
   void unknown(slurm::JobId id);
+  void disowned(slurm::JobId id, const slurm::Error &error);
   void listed(const std::vector<slurm::Job> &jobs, JobSync::Clock::time_point begun);
   void accepted(Gang &gang, const slurm::Job &job);
   void note_start(Gang &gang, const slurm::Job &job);

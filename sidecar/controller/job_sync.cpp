@@ -194,6 +194,8 @@ void JobSync::looked_up(slurm::JobId id, const slurm::Error &error, const slurm:
     hooks_.seen(job);
   else if (error.cause == slurm::Cause::unknown_job)
     hooks_.unknown(id);
+  else if (error.cause == slurm::Cause::refused)
+    hooks_.disowned(id, error);
   else
     list();  // retries until slurmctld answers
   if (again && !error)

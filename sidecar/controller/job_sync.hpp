@@ -24,6 +24,8 @@ public:
   struct Hooks {
     std::function<void(const slurm::Job &)> seen;              ///< the latest word about one job
     std::function<void(slurm::JobId)> unknown;                 ///< slurmctld does not know that id
+    /// The job was never ours, and is gone.
+    std::function<void(slurm::JobId, const slurm::Error &)> disowned;
     /// A full listing that began at the given time.
     std::function<void(const std::vector<slurm::Job> &, Clock::time_point)> listed;
     std::function<void()> nodes_changed;

@@ -120,9 +120,20 @@ void Controller::unknown(slurm::JobId id)
     sync_.list();  // one job may be hidden by a restart that is under way; a listing decides
     return;
   }
-  logging::warn("slurmctld does not show us the job it has just given us; is PrivateData=jobs set?",
-                {{"job", id}, {"gang", name_of(gang.key)}});
+  if (gang.looks == 0)
+    logging::warn("slurmctld does not show us the job it has just given us; is PrivateData=jobs set?",
+                  {{"job", id}, {"gang", name_of(gang.key)}});
   look_again(gang);
+}
+
+void Controller::disowned(slurm::JobId id, const slurm::Error &error)
+{
+  const auto found = by_job_.find(id);
+  if (found == by_job_.end())
+    return;
+  Gang &gang = gangs_.at(found->second);
+  drop_job(gang);
+  submitter_.refused(gang, error);
 }
 
 void Controller::listed(const std::vector<slurm::Job> &jobs, JobSync::Clock::time_point begun)

@@ -98,6 +98,11 @@ void Submitter::answered(Gang &gang, const slurm::Error &error, const slurm::Job
     hooks_.accepted(gang, job);
     return;
   }
+  refused(gang, error);
+}
+
+void Submitter::refused(Gang &gang, const slurm::Error &error)
+{
   switch (error.cause) {
   case slurm::Cause::unreachable:
     // The request may have arrived all the same: ask again only after a look at the jobs.

@@ -30,6 +30,8 @@ public:
   void submit(Gang &gang);
   /// The job vanished from Slurm while its pods run: asks for the very nodes they run on.
   void reclaim(Gang &gang);
+  /// Slurm said no, or nothing.
+  void refused(Gang &gang, const slurm::Error &error);
   /// A listing that began after the submission shows no job: it may be asked again.
   void settle(Gang &gang, std::chrono::steady_clock::time_point begun);
   /// Something changed that may turn a refusal into success.

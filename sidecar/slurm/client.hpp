@@ -38,6 +38,7 @@ public:
                         std::function<void(Error, Job)> done) = 0;
 
   /// State, reason and (if running) nodes of one job, also of a job that ended within MinJobAge.
+  /// Cause::refused: slurmctld took the job without looking at its claim; it has been cancelled.
   virtual void load_job(JobId id, std::function<void(Error, Job)> done) = 0;
 
   /// All jobs that carry our cluster's tag, ended ones within MinJobAge included.

@@ -60,6 +60,14 @@ std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &clust
   return job;
 }
 
+bool is_unseen_claim(const slurm_job_info_t &info, const std::string &cluster)
+{
+  if (!info.comment || !protocol::looks_like_claim(info.comment))
+    return false;
+  const auto claim = protocol::parse_claim(info.comment);
+  return claim && claim->identity.cluster == cluster;
+}
+
 bool needs_shares(const Job &job) { return job.nodes.size() > 1 && job.tasks > job.nodes.size(); }
 
 std::vector<NodeShare> shares_of(const resource_allocation_response_msg_t &reply)

@@ -27,6 +27,8 @@ using AllocationReply = std::unique_ptr<resource_allocation_response_msg_t, Free
 
 /// The job, if it carries the tag of that cluster.
 std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &cluster);
+/// A job that we asked for and that job_submit/k8s never saw: its claim is still where we put it.
+bool is_unseen_claim(const slurm_job_info_t &info, const std::string &cluster);
 /// True if the record alone does not say how many tasks each node has room for.
 bool needs_shares(const Job &job);
 /// Nodes with the CPUs that the job has on each.

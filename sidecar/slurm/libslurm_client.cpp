@@ -2,6 +2,7 @@
 #include "slurm/libslurm_client.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -83,6 +84,14 @@ JobResult allocate_now(const workload::JobRequest &request, const std::string &c
   return result;
 }
 
+/// Without the plugin the job is our own account's: nobody's in Kubernetes. We may end it ourselves.
+JobResult reject_unseen(JobId id)
+{
+  slurm_compat::kill_job(id, SIGKILL, 0);
+  take_message();
+  return {{Cause::refused, 0, "slurmctld runs without job_submit/k8s (JobSubmitPlugins=k8s in slurm.conf)"}, {}};
+}
+
 JobResult load_now(JobId id, const std::string &cluster)
 {
   job_info_msg_t *raw = nullptr;
@@ -91,11 +100,15 @@ JobResult load_now(JobId id, const std::string &cluster)
     return {last_error(), {}};
   const JobsReply reply(raw);
   for (std::uint32_t i = 0; i < reply->record_count; ++i) {
-    std::optional<Job> job = to_job(reply->job_array[i], cluster);
-    if (!job || job->id != id)
+    const slurm_job_info_t &info = reply->job_array[i];
+    if (slurm_compat::job_id_of(info) != id)
       continue;
-    const Error error = add_shares(*job);
-    return {error, std::move(*job)};
+    if (std::optional<Job> job = to_job(info, cluster)) {
+      const Error error = add_shares(*job);
+      return {error, std::move(*job)};
+    }
+    if (is_unseen_claim(info, cluster))
+      return reject_unseen(id);
   }
   // The id may be in use again, by a job that is not ours.
   return {{Cause::unknown_job, ESLURM_INVALID_JOB_ID, "no job of this cluster's has that id"}, {}};

@@ -128,6 +128,8 @@ public:
     const auto found = jobs.find(id);
     if (unreachable)
       done({slurm::Cause::unreachable, 1, "down"}, {});
+    else if (no_plugin)
+      done({slurm::Cause::refused, 0, "slurmctld runs without job_submit/k8s"}, {});
     else if (found == jobs.end())
       done({slurm::Cause::unknown_job, 2017, "Invalid job id specified"}, {});
     else
@@ -193,6 +195,7 @@ public:
   std::vector<slurm::JobId> cancelled;
   slurm::Error allocate_error;
   bool lost_reply = false, hold_replies = false, unreachable = false;
+  bool no_plugin = false;
   int look_ups = 0, listings = 0;
   std::vector<std::function<void()>> held;
 };

@@ -332,3 +332,16 @@ TEST_CASE("nodes that the pod's nodeSelector forbids are excluded")
   REQUIRE(scene.slurm.requests.size() == 1);
   CHECK(scene.slurm.requests[0].excluded_nodes == std::vector<std::string>{"n0", "n2", "n3"});
 }
+
+TEST_CASE("a slurmctld without the plugin is named to the user, and nothing is bound")
+{
+  Scene scene;
+  scene.slurm.no_plugin = true;
+  scene.slurm.nodes = {{"n0", 8}};
+  scene.show(pod("a"));
+  scene.clock.pass(milliseconds(100));
+  CHECK(scene.kube.bindings.empty());
+  REQUIRE_FALSE(scene.kube.conditions.empty());
+  CHECK(scene.kube.conditions.back().second.message.find("job_submit/k8s") != std::string::npos);
+  CHECK(scene.slurm.requests.size() == 1);
+}

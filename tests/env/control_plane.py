@@ -43,8 +43,9 @@ TRAINER = {
 class ControlPlane:
     """Knows the space it runs in and the DIRECTORY outside that holds kubeconfig and kubectl's cache."""
 
-    def __init__(self, space, directory: Path, nodes: int):
-        self.space, self.directory, self.nodes = space, directory, nodes
+    def __init__(self, space, directory: Path, nodes: int, external_nodes: int):
+        self.space, self.directory = space, directory
+        self.node_names = [f"worker{i}" for i in range(nodes)] + [f"ext{i}" for i in range(external_nodes)]
         self.kubeconfig = directory / "kubeconfig"
         self.binaries = {}
 
@@ -169,12 +170,12 @@ class ControlPlane:
         ]
 
     def _nodes(self):
-        """The Kubernetes side of the nodes that kwok drives; their Slurm side is slurmd worker0, ..."""
+        """The Kubernetes side of the nodes, driven by kwok."""
         resources = {"cpu": str(slurm_conf.CPUS), "memory": f"{slurm_conf.MEMORY_MIB}Mi", "pods": "110"}
         return [{"apiVersion": "v1", "kind": "Node",
-                 "metadata": {"name": f"worker{i}", "annotations": {"kwok.x-k8s.io/node": "fake"},
-                              "labels": {"kubernetes.io/hostname": f"worker{i}", "kubernetes.io/os": "linux"}},
-                 "status": {"capacity": resources, "allocatable": resources}} for i in range(self.nodes)]
+                 "metadata": {"name": name, "annotations": {"kwok.x-k8s.io/node": "fake"},
+                              "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+                 "status": {"capacity": resources, "allocatable": resources}} for name in self.node_names]
 
 
 def _probe(name: str):

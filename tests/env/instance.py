@@ -32,7 +32,7 @@ class Instance:
     """Starts, stops and looks into one environment.
 
     codename: which Slurm (slurm_root.SLURM_OF). nodes: slurmds worker0, ... of 8 CPUs and 32000 MiB, each
-    also a Kubernetes node that kwok drives. external_nodes: Slurm nodes ext0, ... without slurmd.
+    also a Kubernetes node that kwok drives. external_nodes: the same without slurmd, ext0, ... (26.05 only).
     """
 
     def __init__(self, name, codename="forky", nodes=4, external_nodes=0, real_nodes=0, control_plane=True):
@@ -40,6 +40,8 @@ class Instance:
             raise cache.EnvironmentError_(f"instance name {name!r}: use small letters, digits and '-'")
         if codename not in slurm_root.SLURM_OF:
             raise cache.EnvironmentError_(f"no Slurm {codename!r}: use {', '.join(slurm_root.SLURM_OF)}")
+        if external_nodes and codename != "forky":
+            raise cache.EnvironmentError_(f"Slurm {slurm_root.SLURM_OF[codename]} has no external nodes")
         if real_nodes:
             raise cache.EnvironmentError_("real_nodes is not there yet")
         self.name, self.directory = name, directory(name)
@@ -48,7 +50,7 @@ class Instance:
         self.space = Space(self.directory / "machine", "controller")
         self.processes = Processes(self.space, self.directory)
         self.slurm = Slurm(self.space, name, slurm_root.SLURM_OF[codename], nodes, external_nodes, real_nodes)
-        self.control_plane = ControlPlane(self.space, self.directory, nodes) if control_plane else None
+        self.control_plane = ControlPlane(self.space, self.directory, nodes, external_nodes) if control_plane else None
         self.wait_for = wait_for
 
     @classmethod
@@ -98,6 +100,7 @@ class Instance:
     def destroy(self) -> None:
         """End every process and delete the state."""
         with cache.lock(self.directory):
+            self.space.end_all(grace=0)
             self.space.remove()
             shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -125,11 +128,13 @@ class Instance:
         self.processes.kill(self.program(name), number)
 
     def restart(self, name: str, timeout: float = 60) -> None:
-        """End that daemon if it runs, start it and wait until it answers."""
+        """End that daemon if it runs, start it and wait until it answers; for slurmctld, until the nodes do."""
         program = self.program(name)
         self.processes.end([program])
         self.processes.start(program)
         self.processes.wait_ready(program, timeout)
+        if name == "slurmctld":
+            self._wait_nodes()
 
     # --- looking around --------------------------------------------------------------------------
 
@@ -198,8 +203,9 @@ class Instance:
         defaults.write(self.space, "etc/slurm/k8s.conf", text or defaults.K8S_CONF.format(cluster=self.name))
 
     def reconfigure(self) -> None:
-        """`scontrol reconfigure`, and wait until slurmctld answers again."""
+        """`scontrol reconfigure`, and wait until slurmctld and the nodes answer again."""
         self.slurm.reconfigure()
+        self._wait_nodes()
 
     def install_sidecar(self, build_dir) -> None:
         """Put the sidecar of a build in; a running one stays the old one until it is restarted."""
@@ -252,6 +258,12 @@ class Instance:
         self.control_plane.apply_objects()
         self._start_all(self.control_plane.controllers())
         self.control_plane.wait_admission()
+
+    def _wait_nodes(self) -> None:
+        """Wait until slurmctld has heard of every slurmd that runs: it takes 1-3 s after its start."""
+        for program in self.slurm.programs():
+            if program.name.startswith("slurmd-") and self.processes.pid(program):
+                self.processes.wait_ready(program)
 
     def _start_all(self, programs) -> None:
         for program in programs:

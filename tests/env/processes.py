@@ -88,18 +88,12 @@ class Processes:
         except TimeoutError as error:
             raise TimeoutError(f"{error}\n{self._tail(program)}") from None
 
-    def send(self, program: Program, number) -> bool:
-        """Send a signal; whether there was a process to get it."""
-        pid = self.pid(program)
-        return pid is not None and self.space.signal(pid, number)
-
     def kill(self, program: Program, number=signal.SIGKILL) -> None:
         """Send a signal; after one that ends processes, wait for the end (30 s)."""
         pid = self.pid(program)
-        if pid is None or not self.space.signal(pid, number):
-            raise RuntimeError(f"{program.name} does not run")
-        if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-            wait_for(lambda: not self.space.owns(pid), 30, f"{program.name} (process {pid}) ends")
+        ends = number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+        if pid is None or not self.space.signal(pid, number, 30 if ends else 0):
+            raise RuntimeError(f"{program.name} does not run, or does not end on signal {int(number)}")
 
     def end(self, programs, grace: float = 10.0) -> None:
         """End all of PROGRAMS at once; SIGKILL for those that are left after GRACE seconds."""

@@ -161,21 +161,29 @@ class Space:
                 continue
         return found
 
-    def signal(self, pid: int, number=signal.SIGTERM) -> bool:
-        """Send a signal if PID is ours; safe against reuse of the id."""
+    def signal(self, pid: int, number=signal.SIGTERM, seconds: float = 0) -> bool:
+        """Send a signal if PID is ours, and wait up to SECONDS for its end; safe against reuse of the id.
+
+        Whether it was sent and, if SECONDS are given, the process ended. Its sockets are free then: the
+        last of its threads is gone.
+        """
         try:
             descriptor = os.pidfd_open(pid)
         except OSError:
             return False
+        waiting = {descriptor: pid}
         try:
             if not self.owns(pid):
                 return False
             signal.pidfd_send_signal(descriptor, number)
-            return True
+            if seconds:
+                _wait_ended(waiting, seconds)
+            return not (seconds and waiting)
         except ProcessLookupError:
             return False
         finally:
-            os.close(descriptor)
+            for left in waiting:
+                os.close(left)
 
     def end(self, pids, grace=10.0) -> None:
         """SIGTERM to all of PIDS that are ours, wait for their end, SIGKILL after GRACE seconds."""
@@ -201,11 +209,11 @@ class Space:
             for descriptor in waiting:
                 os.close(descriptor)
 
-    def end_all(self) -> None:
+    def end_all(self, grace=5.0) -> None:
         """End every process inside."""
         pids = [pid for pid in self.processes() if pid != os.getpid()]
         if pids:
-            self.end(pids, grace=5.0)
+            self.end(pids, grace)
 
 
 def _wait_ended(waiting: dict, seconds: float) -> None:

@@ -27,13 +27,26 @@ def directory() -> Path:
 def lock(path: Path):
     """Hold an exclusive lock on PATH.lock; says so when another process has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{path}.lock", "w") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"waiting for another process at {path.name}")
-            fcntl.flock(held, fcntl.LOCK_EX)
-        yield
+    file = Path(f"{path}.lock")
+    while True:
+        with open(file, "w") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say(f"waiting for another process at {path.name}")
+                fcntl.flock(held, fcntl.LOCK_EX)
+            if not _is_file(file, held):  # whoever had it deleted it
+                continue
+            yield
+            return
+
+
+def _is_file(path: Path, file) -> bool:
+    """Whether the open FILE is what PATH names now."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def say(text: str) -> None:

@@ -103,6 +103,7 @@ class Instance:
             self.space.end_all(grace=0)
             self.space.remove()
             shutil.rmtree(self.directory, ignore_errors=True)
+            Path(f"{self.directory}.lock").unlink()
 
     def status(self) -> dict:
         """Name of each program -> its process id, or None if it does not run."""

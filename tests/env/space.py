@@ -94,9 +94,10 @@ class Space:
         self.end_all()
         for name in ("mnt", "net", "uts"):
             subprocess.run(["umount", self.namespaces / name], capture_output=True)
-        for path in (self.namespaces, self.root, self.directory):
-            if os.path.ismount(path):
-                subprocess.run(["umount", "-l", path], capture_output=True)
+        for path in (self.namespaces, self.root):  # a bind mount like the first does not look like one
+            subprocess.run(["umount", "-l", path], capture_output=True)
+        if self.in_memory():
+            subprocess.run(["umount", "-l", self.directory], capture_output=True)
 
     def enter(self, *command, user=None, own_host_name=None):
         """The command line that runs COMMAND inside."""

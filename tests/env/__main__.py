@@ -13,6 +13,7 @@ def main() -> int:
     parser.add_argument("--name", default="default")
     parser.add_argument("--codename", default="forky", choices=slurm_root.SLURM_OF)
     parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--real-nodes", type=int, default=0)
     arguments = parser.parse_args()
     try:
         return _run(arguments)
@@ -24,7 +25,8 @@ def main() -> int:
 def _run(arguments) -> int:
     if arguments.command == "start":
         with cache.progress(f"starting instance {arguments.name}"):
-            started = instance.Instance(arguments.name, arguments.codename, arguments.nodes).start()
+            started = instance.Instance(arguments.name, arguments.codename, arguments.nodes,
+                                        real_nodes=arguments.real_nodes).start()
         print(f'eval "$(python3 -m tests.env env --name {started.name})"')
         return 0
     existing = instance.Instance.load(arguments.name)

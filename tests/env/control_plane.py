@@ -49,9 +49,11 @@ class ControlPlane:
         self.kubeconfig = directory / "kubeconfig"
         self.binaries = {}
 
-    def ensure_binaries(self) -> None:
-        """Find or build the programs."""
-        self.binaries = {name: control_plane_build.ensure(PROGRAMS)[name] for name in PROGRAMS}
+    def ensure_binaries(self, more=()) -> None:
+        """Find or build the programs, and those in MORE."""
+        wanted = (*PROGRAMS, *more)
+        found = control_plane_build.ensure(wanted)
+        self.binaries = {name: found[name] for name in wanted}
 
     def binds(self):
         """What the space needs bound into it."""
@@ -87,6 +89,11 @@ class ControlPlane:
         if check and done.returncode != 0:
             raise RuntimeError(f"kubectl {' '.join(map(str, arguments))}: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def is_ready(self, node: str) -> bool:
+        """Whether that Node is there and Ready."""
+        return self.kubectl("get", "node", node, "--ignore-not-found", "-o",
+                            "jsonpath={.status.conditions[?(@.type=='Ready')].status}", check=False) == "True"
 
     def apply_objects(self) -> None:
         """CRDs, rights, webhooks, nodes and the admission policy; nothing when etcd has them already."""

@@ -15,6 +15,7 @@ from . import cache, defaults, slurm_root
 from .control_plane import ControlPlane
 from .prerequisites import prerequisites
 from .processes import Processes, Program, wait_for
+from .real_nodes import MOST, RealNodes
 from .slurm import Slurm, install
 from .space import Space
 from .wrappers import write_wrappers
@@ -32,7 +33,8 @@ class Instance:
     """Starts, stops and looks into one environment.
 
     codename: which Slurm (slurm_root.SLURM_OF). nodes: slurmds worker0, ... of 8 CPUs and 32000 MiB, each
-    also a Kubernetes node that kwok drives. external_nodes: the same without slurmd, ext0, ... (26.05 only).
+    also a Kubernetes node that kwok drives. real_nodes: real0, real1 of 1 CPU and 2000 MiB with a kubelet
+    and containerd beside the slurmd (26.05). external_nodes: the same without slurmd, ext0, ... (26.05 only).
     """
 
     def __init__(self, name, codename="forky", nodes=4, external_nodes=0, real_nodes=0, control_plane=True):
@@ -42,8 +44,8 @@ class Instance:
             raise cache.EnvironmentError_(f"no Slurm {codename!r}: use {', '.join(slurm_root.SLURM_OF)}")
         if external_nodes and codename != "forky":
             raise cache.EnvironmentError_(f"Slurm {slurm_root.SLURM_OF[codename]} has no external nodes")
-        if real_nodes:
-            raise cache.EnvironmentError_("real_nodes is not there yet")
+        if real_nodes and (codename != "forky" or not control_plane or real_nodes > MOST):
+            raise cache.EnvironmentError_(f"real nodes: at most {MOST}, with a control plane and Slurm 26.05")
         self.name, self.directory = name, directory(name)
         self.options = {"codename": codename, "nodes": nodes, "external_nodes": external_nodes,
                         "real_nodes": real_nodes, "control_plane": control_plane}
@@ -51,6 +53,7 @@ class Instance:
         self.processes = Processes(self.space, self.directory)
         self.slurm = Slurm(self.space, name, slurm_root.SLURM_OF[codename], nodes, external_nodes, real_nodes)
         self.control_plane = ControlPlane(self.space, self.directory, nodes, external_nodes) if control_plane else None
+        self.real_nodes = RealNodes(self.space, name, real_nodes)
         self.wait_for = wait_for
 
     @classmethod
@@ -68,7 +71,7 @@ class Instance:
         prerequisites()
         root = slurm_root.ensure(self.options["codename"])
         if self.control_plane:
-            self.control_plane.ensure_binaries()
+            self.control_plane.ensure_binaries(["kubelet"] if self.real_nodes.names else [])
         with cache.lock(self.directory):
             self._remember_options()
             self.space.create(root, self.control_plane.binds() if self.control_plane else [])
@@ -91,16 +94,20 @@ class Instance:
         """End every process; the state stays for the next start."""
         with cache.lock(self.directory):
             programs = self.programs()
+            self.real_nodes.end(self.processes)
             self.processes.end([p for p in programs if p.name != "etcd"])
             self.processes.end(programs)
             self.space.end_all()
+            self.real_nodes.remove_cgroups()
             if not self.space.in_memory():
                 self.space.remove()
 
     def destroy(self) -> None:
         """End every process and delete the state."""
         with cache.lock(self.directory):
+            self.real_nodes.end(self.processes)
             self.space.end_all(grace=0)
+            self.real_nodes.remove_cgroups()
             self.space.remove()
             shutil.rmtree(self.directory, ignore_errors=True)
             Path(f"{self.directory}.lock").unlink()
@@ -114,7 +121,8 @@ class Instance:
         programs = self.slurm.programs()
         if self.control_plane:
             programs += [self.control_plane.etcd(), self.control_plane.api_server(),
-                         *self.control_plane.controllers(), SIDECAR]
+                         *self.control_plane.controllers(), *self.real_nodes.containerds(), *self.real_nodes.kubelets(),
+                         SIDECAR]
         return programs
 
     def program(self, name: str) -> Program:
@@ -248,6 +256,7 @@ class Instance:
             self.write_k8s_conf()
         if self.control_plane:
             self.control_plane.configure()
+            self.real_nodes.configure()
             defaults.write(self.space, "etc/slurm-k8s/kubeconfig",
                            self.path("etc/kubernetes/sidecar.conf").read_text(), "slurm-k8s", 0o600)
             if not self.path("etc/slurm-k8s/sidecar.yaml").exists():
@@ -258,6 +267,10 @@ class Instance:
         self._start_all([self.control_plane.api_server()])
         self.control_plane.apply_objects()
         self._start_all(self.control_plane.controllers())
+        if self.real_nodes.names:
+            self.real_nodes.start(self.processes)
+            for name in self.real_nodes.names:
+                wait_for(lambda node=name: self.control_plane.is_ready(node), 60, f"node {name} is ready")
         self.control_plane.wait_admission()
 
     def _wait_nodes(self) -> None:

@@ -22,6 +22,8 @@ openssl req -x509 -new -key ca.key -days 3650 -subj /CN=test-ca -out ca.crt
 cert apiserver /CN=kube-apiserver IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes.default.svc serverAuth
 cert kubelet-client /O=system:masters/CN=kube-apiserver-kubelet-client "" clientAuth
 cert webhook /CN=webhook IP:127.0.0.1,DNS:localhost serverAuth
+cert real0 /O=system:nodes/CN=system:node:real0 IP:192.0.2.10,DNS:real0 serverAuth
+cert real1 /O=system:nodes/CN=system:node:real1 IP:192.0.2.11,DNS:real1 serverAuth
 openssl genrsa -out sa.key 2048
 openssl rsa -in sa.key -pubout -out sa.pub
 """
@@ -39,6 +41,11 @@ USERS = {
     "real0": ("system:node:real0", "system:nodes"),
     "real1": ("system:node:real1", "system:nodes"),
 }
+
+
+def real_address(index: int) -> str:
+    """The address of the kubelet of that true node, as in its certificate."""
+    return f"192.0.2.{10 + index}"
 
 
 def make(space) -> None:

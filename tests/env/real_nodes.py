@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """True hybrid nodes: a containerd and a kubelet beside the slurmd of real0, real1.
 
-Each has its own address on the loopback interface, its own cgroup below /slurm-k8s/INSTANCE and its own folders.
+Each has its own address on the loopback interface, its own cgroup below /slurm-k8s-INSTANCE and its own folders.
 """
 import json
 import os
@@ -50,7 +50,7 @@ class RealNodes:
     """COUNT nodes of the instance NAME in SPACE."""
 
     def __init__(self, space, name: str, count: int):
-        self.space, self.cgroup = space, f"slurm-k8s/{name}"
+        self.space, self.cgroup = space, f"slurm-k8s-{name}"
         self.names = [f"real{i}" for i in range(count)]
 
     def configure(self) -> None:
@@ -99,16 +99,18 @@ class RealNodes:
     def end(self, processes) -> None:
         """End the kubelets, then every process in the nodes' cgroups, then the runtimes."""
         processes.end(self.kubelets())
-        for _ in range(100):
-            pids = self.pod_processes()
-            for pid in pids:
-                try:
-                    os.kill(pid, signal.SIGKILL)  # it is in a cgroup that only we use
-                except ProcessLookupError:
-                    continue
-            if not pids:
-                break
+        wait_for(lambda: not self._kill_pods(), 10, "the pods' processes end")
         processes.end(self.containerds())
+
+    def _kill_pods(self) -> bool:
+        """SIGKILL to all processes of pods: nobody else uses these cgroups. Whether there were any."""
+        pids = self.pod_processes()
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        return bool(pids)
 
     def remove_cgroups(self) -> None:
         """Delete the cgroups, once all processes are gone."""
@@ -177,7 +179,7 @@ class RealNodes:
             "failSwapOn": False, "enforceNodeAllocatable": ["pods"],
             "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
             "podLogsDir": f"/var/log/pods-{name}", "volumePluginDir": f"/var/lib/kubelet-{name}/plugins",
-            "clusterDomain": "cluster.local", "resolvConf": "", "protectKernelDefaults": False,
+            "clusterDomain": "cluster.local", "clusterDNS": ["10.96.0.10"], "resolvConf": "", "protectKernelDefaults": False,
             "localStorageCapacityIsolation": False, "maxPods": 20, "systemReserved": {"cpu": "100m"},
             "makeIPTablesUtilChains": False, "registerNode": True,
         }

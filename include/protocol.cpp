@@ -225,6 +225,22 @@ std::optional<Claim> parse_claim(std::string_view text)
 
 bool looks_like_claim(std::string_view text) { return contains_key(text, kClaimKey); }
 
+std::string encode_refusal(std::string_view uid, std::string_view reason)
+{
+  return "k8s: " + std::string(reason) + " [gang " + std::string(uid) + "]";
+}
+
+std::optional<std::string> parse_refusal(std::string_view line, std::string_view uid)
+{
+  constexpr std::string_view kBegin = "k8s: ";
+  const std::string end = " [gang " + std::string(uid) + "]";
+  const auto from = line.find(kBegin);
+  const auto to = line.rfind(end);
+  if (from == std::string_view::npos || to == std::string_view::npos || from + kBegin.size() > to)
+    return std::nullopt;
+  return std::string(line.substr(from + kBegin.size(), to - from - kBegin.size()));
+}
+
 std::string encode_tag(const Identity &identity)
 {
   return wrap(kTagKey, [&](Writer &writer) { put(writer, identity); });

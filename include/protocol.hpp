@@ -38,6 +38,12 @@ struct Claim {
   std::string comment;  ///< the user's own job comment, "" for none
 };
 
+/// What job_submit/k8s says to a claim that it refuses, in its err_msg. libslurm puts err_msg into its
+/// log only, which all threads share: the UID tells whose it is.
+std::string encode_refusal(std::string_view uid, std::string_view reason);
+/// The reason, if `line` ends with a refusal of that gang's claim.
+std::optional<std::string> parse_refusal(std::string_view line, std::string_view uid);
+
 enum class VerbKind : std::uint8_t { complete, cancel };
 
 struct Verb {

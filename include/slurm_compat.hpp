@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -13,6 +14,20 @@
 // Exported by libslurm, but in no installed header.
 extern "C" {
 void slurm_free_will_run_response_msg(will_run_response_msg_t *message);
+
+/// Levels, then what differs from version to version; all zero will do. It goes by value: in two
+/// registers up to 22.05, in memory since, where a block that is too large does no harm.
+struct SlurmLogOptions {
+  int stderr_level, syslog_level, logfile_level;
+#if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(24, 11)
+  int rest[13];
+#else
+  int rest[1];
+#endif
+};
+/// The file must have a descriptor; libslurm closes it when it gets another.
+int slurm_log_alter_with_fp(SlurmLogOptions options, int facility, FILE *file);
+
 #if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 2)
 char *slurm_job_state_reason_string(enum job_state_reason reason);
 #else

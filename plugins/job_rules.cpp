@@ -8,10 +8,11 @@ namespace {
 
 constexpr char kNoPolicy[] = "k8s.conf cannot be used; slurmctld's log says why";
 
-GrantedJob refuse(std::string why)
+GrantedJob refuse(std::string why, const std::string &uid)
 {
   GrantedJob refused;
   refused.refusal = std::move(why);
+  refused.uid = uid;
   return refused;
 }
 
@@ -56,14 +57,15 @@ std::string check(const Rule &rule, const AskedJob &asked)
 GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &claim_text,
                        const AskedJob &asked)
 {
+  std::optional<protocol::Claim> claim = protocol::parse_claim(claim_text);
+  if (!claim)
+    return ::refuse("the claim cannot be read", "");
+  const protocol::Identity &gang = claim->identity;
+  const auto refuse = [&](const std::string &why) { return ::refuse(why, gang.uid); };
   if (!policy)
     return refuse(kNoPolicy);
   if (!policy->is_submit_user(sender))
     return refuse("only a SubmitUser of k8s.conf may claim a job for Kubernetes");
-  std::optional<protocol::Claim> claim = protocol::parse_claim(claim_text);
-  if (!claim)
-    return refuse("the claim cannot be read");
-  const protocol::Identity &gang = claim->identity;
   if (gang.cluster != policy->cluster)
     return refuse("the claim is of cluster " + gang.cluster + ", ClusterId in k8s.conf is " + policy->cluster);
   if (asked.has_script)
@@ -72,7 +74,7 @@ GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &cl
   if (!rule)
     return refuse("k8s.conf: no Namespace line is for " + gang.ns);
   if (std::string problem = check(*rule, asked); !problem.empty())
-    return refuse(std::move(problem));
+    return refuse(problem);
 
   GrantedJob granted;
   granted.user = rule->user;

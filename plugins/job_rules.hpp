@@ -21,7 +21,7 @@ struct GrantedJob {
   bool external = false;
   std::string tag;      ///< for admin_comment
   std::string comment;  ///< the user's own
-  std::string uid;      ///< of the gang
+  std::string uid;      ///< of the gang, also of a refused one as far as it is known
 };
 
 /// `policy` is null while there is no good k8s.conf.

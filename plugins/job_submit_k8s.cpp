@@ -43,7 +43,7 @@ int refuse(char **err_msg, const std::string &why)
 {
   if (err_msg) {
     slurm_xfree(reinterpret_cast<void **>(err_msg));
-    *err_msg = slurm_xstrdup(("k8s: " + why).c_str());
+    *err_msg = slurm_xstrdup(why.c_str());
   }
   return ESLURM_ACCESS_DENIED;
 }
@@ -63,7 +63,7 @@ int take_claim(job_desc_msg_t &job, uid_t sender, char **err_msg)
   const GrantedJob granted = judge_claim(policy.get(), sender, job.comment, asked_by(job));
   if (!granted.refusal.empty()) {
     slurm_info("k8s: claim of uid %u refused: %s", static_cast<unsigned>(sender), granted.refusal.c_str());
-    return refuse(err_msg, granted.refusal);
+    return refuse(err_msg, protocol::encode_refusal(granted.uid, granted.refusal));
   }
   job.user_id = granted.user.uid;
   job.group_id = granted.user.gid;
@@ -90,7 +90,7 @@ int take_verb(const job_desc_msg_t &job, uid_t sender, char **err_msg)
   const auto verb = judge_verb(policy.get(), sender, job.comment, refusal);
   if (!verb) {
     slurm_info("k8s: verb of uid %u refused: %s", static_cast<unsigned>(sender), refusal.c_str());
-    refuse(err_msg, refusal);
+    refuse(err_msg, "k8s: " + refusal);
     return protocol::kVerbRefused;
   }
   return plugin->verbs.put(*verb) ? protocol::kVerbAccepted : protocol::kVerbQueueFull;
@@ -138,7 +138,7 @@ int job_submit(job_desc_msg_t *job, std::uint32_t sender, char **err_msg) noexce
 {
   return guard("job_submit", ESLURM_INTERNAL, [&] {
     if (forges_tag(*job))
-      return refuse(err_msg, "a tag in the admin comment is not yours to set");
+      return refuse(err_msg, "k8s: a tag in the admin comment is not yours to set");
     if (!job->comment)
       return SLURM_SUCCESS;
     if (protocol::looks_like_verb(job->comment))

@@ -151,11 +151,12 @@ class PodWatch:
     def _read(self) -> None:
         decoder, text = json.JSONDecoder(), ""
         for line in self._process.stdout:
-            text += line
-            if line != "}\n":
-                continue
-            event, end = decoder.raw_decode(text.lstrip())
-            text = text.lstrip()[end:]
+            text = (text + line).lstrip()
+            try:
+                event, end = decoder.raw_decode(text)
+            except ValueError:
+                continue  # more lines of it follow
+            text = text[end:]
             pod = event["object"]
             self._seen.set()
             if "deletionTimestamp" in pod["metadata"]:

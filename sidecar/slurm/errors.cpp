@@ -1,47 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/errors.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstdio>
-#include <stdexcept>
-#include <utility>
+#include <deque>
+#include <mutex>
+#include <system_error>
 
+#include "protocol.hpp"
 #include "slurm_compat.hpp"
-
-// Not in the public headers; all supported versions export it. The options go by value and are
-// larger than two registers in each version, so a block that is larger still, filled with zeros,
-// is read correctly by all of them.
-struct SlurmLogOptions {
-  int stderr_level, syslog_level, logfile_level;
-  int rest[13];
-};
-extern "C" int slurm_log_alter_with_fp(SlurmLogOptions options, int facility, FILE *file);
 
 namespace slurm {
 namespace {
 
 constexpr int kLogQuiet = 0, kLogInfo = 3;
-constexpr std::size_t kMaxMessage = 1024;
+constexpr std::size_t kMaxLines = 1'000, kMaxPart = 64 * 1024;
 
-thread_local std::string logged;
+/// The lines of libslurm's log that nobody has asked for yet.
+class Log {
+public:
+  void open()
+  {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      throw std::system_error(errno, std::generic_category(), "pipe2");
+    reader_ = ends[0];
+    FILE *file = fdopen(ends[1], "w");
+    if (file == nullptr)
+      throw std::system_error(errno, std::generic_category(), "fdopen");
+    slurm_log_alter_with_fp({kLogQuiet, kLogQuiet, kLogInfo, {}}, 0, file);
+  }
 
-/// libslurm writes to its log in the thread of the call that fails.
-extern "C" ssize_t keep_logged(void *, const char *text, std::size_t size)
+  std::string take(const std::string &uid)
+  {
+    const std::lock_guard lock(mutex_);
+    drain();
+    std::string found;
+    for (auto line = lines_.begin(); line != lines_.end();) {
+      auto reason = protocol::parse_refusal(*line, uid);
+      if (reason)
+        found = std::move(*reason);
+      line = reason ? lines_.erase(line) : line + 1;
+    }
+    return found;
+  }
+
+private:
+  void drain()
+  {
+    char buffer[4096];
+    for (ssize_t size; (size = read(reader_, buffer, sizeof buffer)) > 0;)
+      part_.append(buffer, static_cast<std::size_t>(size));
+    for (std::size_t end; (end = part_.find('\n')) != std::string::npos;) {
+      lines_.push_back(part_.substr(0, end));
+      part_.erase(0, end + 1);
+    }
+    if (part_.size() > kMaxPart)
+      part_.clear();
+    while (lines_.size() > kMaxLines)
+      lines_.pop_front();
+  }
+
+  std::mutex mutex_;
+  int reader_ = -1;
+  std::string part_;
+  std::deque<std::string> lines_;
+};
+
+Log &log()
 {
-  if (logged.size() < 4 * kMaxMessage)
-    logged.append(text, size);
-  return static_cast<ssize_t>(size);
-}
-
-/// "[2026-12-01T10:00:00.000] error: words" without what stands before the words.
-std::string words_of(std::string line)
-{
-  if (line.starts_with("["))
-    line.erase(0, std::min(line.find("] ") + 2, line.size()));
-  for (const std::string_view prefix : {"error: ", "client: ", "error: "})
-    if (line.starts_with(prefix))
-      line.erase(0, prefix.size());
-  return line;
+  static Log *const kLog = new Log;  // libslurm's threads may log until the very end
+  return *kLog;
 }
 
 struct Meaning {
@@ -75,35 +108,15 @@ Cause cause_of(int code)
   return Cause::refused;
 }
 
-void capture_messages()
-{
-  const cookie_io_functions_t functions{nullptr, keep_logged, nullptr, nullptr};
-  FILE *file = fopencookie(nullptr, "w", functions);
-  if (file == nullptr)
-    throw std::runtime_error("fopencookie failed");
-  setvbuf(file, nullptr, _IONBF, 0);
-  slurm_log_alter_with_fp({kLogQuiet, kLogQuiet, kLogInfo, {}}, 0, file);
-}
+void capture_log() { log().open(); }
 
-std::string take_message()
-{
-  const std::string text = std::exchange(logged, {});
-  std::string all;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find('\n', from), text.size());
-    const std::string words = words_of(text.substr(from, to - from));
-    if (!words.empty())
-      all += (all.empty() ? "" : "; ") + words;
-    from = to + 1;
-  }
-  return all.substr(0, kMaxMessage);
-}
+std::string refusal_of(const std::string &uid) { return log().take(uid); }
 
-Error last_error()
+Error last_error(const std::string &uid)
 {
   const int code = slurm_compat::last_error();
-  std::string message = take_message();
-  if (message.empty())
+  std::string message = refusal_of(uid);
+  if (uid.empty() || message.empty())
     message = slurm_strerror(code);
   const Cause cause = cause_of(code);
   return {cause == Cause::none ? Cause::unreachable : cause, code, message};

@@ -81,6 +81,7 @@ void JobDesc::set_size(const workload::JobRequest &request)
   desc_.num_tasks = request.tasks;
   desc_.min_cpus = request.tasks * shape.cpus;
   desc_.cpus_per_task = static_cast<std::uint16_t>(shape.cpus);
+  desc_.pn_min_cpus = desc_.cpus_per_task;  // what no node has is refused at once
   // Per CPU: per node would not grow with the number of pods that Slurm puts on it.
   desc_.pn_min_memory = ((shape.memory_mib + shape.cpus - 1) / shape.cpus) | MEM_PER_CPU;
   if (const std::string tres = tres_of(shape); !tres.empty())

@@ -64,11 +64,10 @@ JobResult allocate_now(const workload::JobRequest &request, const std::string &c
 {
   JobDesc desc(request, cluster);
   resource_allocation_response_msg_t *raw = nullptr;
-  take_message();
   const int rc = slurm_allocate_resources(desc.get(), &raw);
   const AllocationReply reply(raw);
   if (rc != SLURM_SUCCESS || !reply)
-    return {last_error(), {}};
+    return {last_error(request.gang.uid), {}};
   if (slurm_compat::job_id_of(*reply) == 0)
     return {{cause_of(static_cast<int>(reply->error_code)), static_cast<int>(reply->error_code),
              slurm_strerror(static_cast<int>(reply->error_code))},
@@ -88,14 +87,12 @@ JobResult allocate_now(const workload::JobRequest &request, const std::string &c
 JobResult reject_unseen(JobId id)
 {
   slurm_compat::kill_job(id, SIGKILL, 0);
-  take_message();
   return {{Cause::refused, 0, "slurmctld runs without job_submit/k8s (JobSubmitPlugins=k8s in slurm.conf)"}, {}};
 }
 
 JobResult load_now(JobId id, const std::string &cluster)
 {
   job_info_msg_t *raw = nullptr;
-  take_message();
   if (slurm_compat::load_job(&raw, id, SHOW_ALL) != SLURM_SUCCESS)
     return {last_error(), {}};
   const JobsReply reply(raw);
@@ -117,7 +114,6 @@ JobResult load_now(JobId id, const std::string &cluster)
 JobsResult list_now(std::time_t since, const std::string &cluster)
 {
   job_info_msg_t *raw = nullptr;
-  take_message();
   if (slurm_load_jobs(since, &raw, SHOW_ALL) != SLURM_SUCCESS) {
     const Error error = last_error();
     return error.code == SLURM_NO_CHANGE_IN_DATA ? JobsResult{{}, std::nullopt, since}
@@ -140,7 +136,6 @@ Error ask_now(const protocol::Verb &verb)
 {
   JobDesc desc(protocol::encode_verb(verb));
   will_run_response_msg_t *raw = nullptr;
-  take_message();
   const int rc = slurm_job_will_run2(desc.get(), &raw);
   if (raw)
     slurm_free_will_run_response_msg(raw);
@@ -160,7 +155,7 @@ LibslurmClient::LibslurmClient(Loop &loop, ClientSettings settings)
     : loop_(loop), settings_(std::move(settings))
 {
   slurm_init(settings_.conf.empty() ? nullptr : settings_.conf.c_str());
-  capture_messages();
+  capture_log();
   pool_ = std::make_unique<Pool>(settings_.threads);
 }
 

@@ -102,3 +102,13 @@ TEST_CASE("a batch whose job hint has no job is refused")
   CHECK_FALSE(protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0,"events":[{"type":"job_end","job":-1}]})"));
   CHECK_FALSE(protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0})"));
 }
+
+TEST_CASE("a refusal finds its gang among the lines of a shared log")
+{
+  const std::string line = "[2026-01-01T00:00:00.000] client: error: " +
+                           protocol::encode_refusal("3f1c", "k8s.conf line 3: no [gang x] for you");
+  CHECK(protocol::parse_refusal(line, "3f1c") == "k8s.conf line 3: no [gang x] for you");
+  CHECK_FALSE(protocol::parse_refusal(line, "other"));
+  CHECK_FALSE(protocol::parse_refusal("[gang 3f1c]", "3f1c"));
+  CHECK_FALSE(protocol::parse_refusal("", ""));
+}

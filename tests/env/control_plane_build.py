@@ -87,15 +87,15 @@ def _assets() -> dict:
 def go(*arguments, cwd: Path, log=None) -> str:
     """Run the go command in CWD; its standard output, or "" when that goes to LOG."""
     # The work tree of a user may have a go.work; a C compiler may be missing.
-    env = {**os.environ, "GOWORK": "off", "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod",
-           "HOME": os.environ.get("HOME", "/root")}
+    env = {**os.environ, "GOWORK": "off", "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod", "HOME": str(Path.home())}
     command = [golang.ensure(), *arguments]
     if log:
         cache.run_logged(command, log, cwd=cwd, env=env)
         return ""
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True)
     if done.returncode != 0:
-        raise cache.EnvironmentError_(f"go {' '.join(map(str, arguments))} failed: {(done.stderr or done.stdout).strip()}")
+        words = (done.stderr or done.stdout).strip()
+        raise cache.EnvironmentError_(f"go {' '.join(map(str, arguments))} failed: {words}")
     return done.stdout
 
 

@@ -21,7 +21,11 @@ _LEFT_OUT = ("Deployment", "Service", "ServiceMonitor", "Certificate", "Issuer",
 
 # No overlay of Trainer's own will do: theirs fetch JobSet from the network.
 _TRAINER = """namespace: kubeflow-system
-resources: [../trainer/overlays/manager/namespace.yaml, ../trainer/base/crds, ../trainer/base/rbac, ../trainer/base/webhook]
+resources:
+- ../trainer/overlays/manager/namespace.yaml
+- ../trainer/base/crds
+- ../trainer/base/rbac
+- ../trainer/base/webhook
 """
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

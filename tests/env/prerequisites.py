@@ -21,7 +21,7 @@ def prerequisites() -> None:
     if not shutil.which("apt-get"):
         raise cache.EnvironmentError_(f"please install: {', '.join(missing)}")
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    with cache.progress(f"installing {', '.join(missing)}"):
+    with cache.lock(cache.directory() / "apt"), cache.progress(f"installing {', '.join(missing)}"):
         subprocess.run(["apt-get", "update", "-qq"], env=env, stdout=subprocess.DEVNULL)
         done = subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], env=env,
                               capture_output=True, text=True)

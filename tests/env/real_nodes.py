@@ -179,8 +179,9 @@ class RealNodes:
             "failSwapOn": False, "enforceNodeAllocatable": ["pods"],
             "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
             "podLogsDir": f"/var/log/pods-{name}", "volumePluginDir": f"/var/lib/kubelet-{name}/plugins",
-            "clusterDomain": "cluster.local", "clusterDNS": ["10.96.0.10"], "resolvConf": "", "protectKernelDefaults": False,
-            "localStorageCapacityIsolation": False, "maxPods": 20, "systemReserved": {"cpu": "100m"},
+            "clusterDomain": "cluster.local", "clusterDNS": ["10.96.0.10"], "resolvConf": "",
+            "protectKernelDefaults": False, "localStorageCapacityIsolation": False,
+            "maxPods": 20, "systemReserved": {"cpu": "100m"},
             "makeIPTablesUtilChains": False, "registerNode": True,
         }
 

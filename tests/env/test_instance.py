@@ -37,7 +37,8 @@ def pod(name: str, node=None, **annotations) -> str:
     spec = {"containers": [{"name": "c", "image": "registry.invalid/none"}], "restartPolicy": "Never"}
     if node:
         spec["nodeName"] = node
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": named}, "spec": spec})
+    metadata = {"name": name, "annotations": named}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 
 
 def phase(instance, name: str) -> str:
@@ -107,6 +108,12 @@ def test_the_commands_work_from_a_shell_outside(instance):
                               env={**os.environ, "PATH": f"{instance.directory}/bin:{os.environ['PATH']}"}).stdout
     assert "batch" in out("sinfo")
     assert "worker1" in out("kubectl get nodes")
+
+
+def test_sbatch_takes_a_script_of_the_user(instance, tmp_path):
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    subprocess.run([instance.directory / "bin/sbatch", "--wait", "--mem=100", script], check=True, timeout=60)
 
 
 def test_stopped_instances_keep_their_state(instances):

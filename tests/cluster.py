@@ -26,6 +26,7 @@ def start(name: str, codename: str = "forky", nodes: int = 4, **options) -> Inst
     instance = Instance(name, codename=codename, nodes=nodes, **options)
     instance.start()
     instance.install_plugins(where)
+    instance.stop_sidecar()  # one that was left running may be of another build
     instance.install_sidecar(where)
     instance.start_sidecar()
     return instance

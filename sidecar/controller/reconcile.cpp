@@ -47,6 +47,16 @@ std::string disruption_reason(slurm::JobState state)
   }
 }
 
+/// What the user should make of a reason that does not go away by waiting; "" for the others.
+std::string explain(const std::string &reason)
+{
+  if (reason == "PartitionConfig")
+    return " (the partition's nodes or limits cannot hold it as it is)";
+  if (reason == "BadConstraints")
+    return " (no node meets its constraints)";
+  return {};
+}
+
 }  // namespace
 
 void Controller::mark(const workload::GangKey &key)
@@ -190,7 +200,7 @@ void Controller::report_pending(Gang &gang)
   const slurm::Job &job = *gang.job;
   std::string message = "Slurm job " + std::to_string(job.id) + " is pending";
   if (!job.reason.empty() && job.reason != "None")
-    message += ": " + job.reason;
+    message += ": " + job.reason + explain(job.reason);
   if (!job.description.empty() && job.description != job.reason)
     message += " (" + job.description + ")";
   const auto moved = job.start > gang.reported_start ? job.start - gang.reported_start

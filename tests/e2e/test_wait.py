@@ -14,13 +14,19 @@ def test_waiting_pods_say_slurms_reason_and_start_when_there_is_room(cluster, na
 
 
 def test_pod_that_can_never_fit_says_so_in_slurms_words(cluster, namespace):
-    cluster.apply(workloads.pod("huge", namespace, cpu="1000"))
+    cluster.apply(workloads.pod("huge", namespace, memory="900Gi"))
     message = cluster.wait_says(namespace, "huge", "no nodes of the Slurm cluster can hold it")
-    assert "Requested node configuration is not available" in message or "CPU" in message, message
+    assert "Requested node configuration is not available" in message, message
     cluster.wait("an Event says it too", lambda: [
         note for reason, note in cluster.events(namespace, "huge") if reason == "FailedScheduling"])
     uid = cluster.get("pod", namespace, "huge")["metadata"]["uid"]
     assert cluster.jobs_of(uid) == []
+
+
+def test_gang_that_is_too_large_for_its_partition_says_so(cluster, namespace):
+    cluster.apply(workloads.gang("wide", namespace, 5, cpu="8"))
+    message = cluster.wait_says(namespace, "wide-4", "is pending")
+    assert "PartitionConfig" in message and "cannot hold it" in message, message
 
 
 def test_unknown_partition_is_refused_with_the_rule_that_refused_it(cluster, namespace):

@@ -61,9 +61,10 @@ class Cluster:
 
     # --- Kubernetes ------------------------------------------------------------------------------
     def namespace(self) -> str:
-        """A new namespace."""
+        """A new namespace, ready for pods."""
         name = f"test-{uuid.uuid4().hex[:8]}"
         self.instance.kubectl("create", "namespace", name)
+        self.wait("its service account", lambda: self.get("serviceaccount", name, "default"))
         return name
 
     def apply(self, *objects) -> None:
@@ -130,6 +131,11 @@ class Cluster:
             found = self.jobs_of(uid)
             return found[0] if len(found) == 1 and found[0]["JobState"] == state else None
         return self.wait(f"job of {uid} {state}; now {self.jobs_of(uid)}", look, timeout)
+
+    def wait_saved(self, uid: str) -> None:
+        """Until slurmctld's saved state has that object's job: it saves every few seconds."""
+        file = self.instance.path("var/lib/slurm/slurmctld/job_state")
+        self.wait("job saved", lambda: uid.encode() in file.read_bytes(), 20)
 
     def metric(self, name: str) -> float:
         """A value of the sidecar's /metrics; NAME includes labels. 0 if it is not there."""

@@ -90,11 +90,13 @@ void Controller::take_ended_job(Gang &gang, Member &member)
 void Controller::update(Gang &gang, Member &member, const kube::Pod &pod)
 {
   const bool was_finished = member.pod.finished();
+  const bool was_known = !member.pod.meta.uid.empty();
   const bool options_changed = member.pod.meta.annotations != pod.meta.annotations ||
                                member.pod.gated != pod.gated;
   member.pod = pod;
   if (pod.finished()) {
-    if (!was_finished)
+    // A pod that is seen for the first time may have ended in an earlier job of its gang.
+    if (!was_finished && (was_known || !gang.job || job_id_of(pod) == gang.job->id))
       note_end(gang, pod);
     if (member.doomed)
       nodes_.release(member.node);
@@ -113,8 +115,6 @@ void Controller::note_end(Gang &gang, const kube::Pod &pod)
     return;
   if (pod.meta.deleting)
     return;  // killed, not failed
-  if (gang.job && job_id_of(pod) != gang.job->id)
-    return;  // an earlier job's
   int code = 1;
   std::string at;
   for (const kube::ContainerStatus &status : pod.container_statuses)

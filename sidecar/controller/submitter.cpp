@@ -95,6 +95,11 @@ void Submitter::answered(Gang &gang, const slurm::Error &error, const slurm::Job
     gang.attempts = 0;
     gang.refusal = Refusal::none;
     logging::info("submitted", {{"gang", name_of(gang.key)}, {"job", job.id}});
+    for (const auto &[uid, member] : gang.members)
+      if (member.active() && member.bound())
+        reporter_.warn(member.pod, "JobReplaced",
+                       "slurmctld had forgotten this pod's job; Slurm job " + std::to_string(job.id) +
+                           " holds its node now");
     hooks_.accepted(gang, job);
     return;
   }

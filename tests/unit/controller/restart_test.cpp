@@ -97,6 +97,12 @@ TEST_CASE("a job that Slurm has forgotten leaves its pods alone and is asked for
   CHECK(scene.kube.deletions.empty());
   REQUIRE(scene.slurm.requests.size() == 2);
   CHECK(scene.slurm.requests[1].required_nodes == std::vector<std::string>{"n0"});
+  CHECK(scene.kube.events_of("JobReplaced") == 2);
+  // How its pods end counts for the new job, though they carry the id of the old one.
+  scene.show(finished(a, 5));
+  scene.show(finished(b, 0));
+  REQUIRE(scene.slurm.completed.size() == 1);
+  CHECK(scene.slurm.completed[0].second == 5 << 8);
 }
 
 TEST_CASE("of two live jobs with one tag the running one stays")

@@ -23,12 +23,12 @@ inline constexpr std::size_t kMaxCommentBytes = 1024;
 
 /// Which gang of which Kubernetes cluster; the key by which jobs and gangs find each other.
 struct Identity {
-  std::string cluster;    ///< ClusterId
-  std::string ns;         ///< Kubernetes namespace
-  std::string kind;       ///< "Pod", "PodGroup", …
-  std::string name;       ///< object name, for humans
-  std::string uid;        ///< object UID
-  std::string stage;      ///< dependency stage within the object, "" if it has only one
+  std::string cluster;  ///< ClusterId
+  std::string ns;       ///< Kubernetes namespace
+  std::string kind;     ///< "Pod", "PodGroup", …
+  std::string name;     ///< object name, for humans
+  std::string uid;      ///< object UID
+  std::string stage;    ///< dependency stage within the object, "" if it has only one
 
   bool operator==(const Identity &) const = default;
 };
@@ -71,7 +71,7 @@ struct Hint {
 /// One POST of prep/k8s. An empty list of hints is a sign of life.
 struct Batch {
   std::uint64_t epoch = 0;  ///< differs after each start of slurmctld
-  std::uint64_t seq = 0;    ///< number of the first hint; the next batch starts at seq + hints.size()
+  std::uint64_t seq = 0;  ///< number of the first hint; the next batch starts at seq + hints.size()
   std::vector<Hint> hints;
 };
 

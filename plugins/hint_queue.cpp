@@ -32,7 +32,8 @@ void HintQueue::sent(const protocol::Batch &batch)
 {
   const std::lock_guard lock(mutex_);
   // Some of them may have been dropped meanwhile.
-  for (const std::uint64_t end = batch.seq + batch.hints.size(); first_ < end && !hints_.empty(); ++first_)
+  for (const std::uint64_t end = batch.seq + batch.hints.size(); first_ < end && !hints_.empty();
+       ++first_)
     hints_.pop_front();
 }
 

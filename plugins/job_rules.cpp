@@ -45,10 +45,12 @@ std::string check(const Rule &rule, const AskedJob &asked)
   if (!rule.deny.empty())
     return line(rule) + rule.deny;
   if (!rule.account.empty() && !asked.account.empty() && asked.account != rule.account)
-    return line(rule) + "namespace " + rule.ns + " may use the account " + rule.account + ", not " + asked.account;
+    return line(rule) + "namespace " + rule.ns + " may use the account " + rule.account + ", not " +
+           asked.account;
   if (!rule.partitions.empty() && !asked.partition.empty())
     if (const std::string name = forbidden_partition(rule, asked.partition); !name.empty())
-      return line(rule) + "namespace " + rule.ns + " may use the partitions " + list(rule.partitions) + ", not " + name;
+      return line(rule) + "namespace " + rule.ns + " may use the partitions " +
+             list(rule.partitions) + ", not " + name;
   return {};
 }
 
@@ -67,7 +69,8 @@ GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &cl
   if (!policy->is_submit_user(sender))
     return refuse("only a SubmitUser of k8s.conf may claim a job for Kubernetes");
   if (gang.cluster != policy->cluster)
-    return refuse("the claim is of cluster " + gang.cluster + ", ClusterId in k8s.conf is " + policy->cluster);
+    return refuse("the claim is of cluster " + gang.cluster + ", ClusterId in k8s.conf is " +
+                  policy->cluster);
   if (asked.has_script)
     return refuse("a claimed job is an allocation and runs nothing");
   const Rule *rule = policy->rule_for(gang.ns);

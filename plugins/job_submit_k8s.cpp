@@ -53,7 +53,8 @@ AskedJob asked_by(const job_desc_msg_t &job)
   AskedJob asked;
   asked.account = text(job.account);
   asked.partition = text(job.partition);
-  asked.has_script = job.script || job.argc > 0 || job.array_inx || job.container || job.crontab_entry;
+  asked.has_script =
+      job.script || job.argc > 0 || job.array_inx || job.container || job.crontab_entry;
   return asked;
 }
 
@@ -62,7 +63,8 @@ int take_claim(job_desc_msg_t &job, uid_t sender, char **err_msg)
   const auto policy = plugin->policy.current();
   const GrantedJob granted = judge_claim(policy.get(), sender, job.comment, asked_by(job));
   if (!granted.refusal.empty()) {
-    slurm_info("k8s: claim of uid %u refused: %s", static_cast<unsigned>(sender), granted.refusal.c_str());
+    slurm_info("k8s: claim of uid %u refused: %s", static_cast<unsigned>(sender),
+               granted.refusal.c_str());
     return refuse(err_msg, protocol::encode_refusal(granted.uid, granted.refusal));
   }
   job.user_id = granted.user.uid;

@@ -99,7 +99,8 @@ Notifier::Notifier(std::function<bool()> stopped) : impl_(std::make_unique<Impl>
 
 Notifier::~Notifier() = default;
 
-void Notifier::aim(const std::string &url, const std::string &token_file, const std::string &ca_file)
+void Notifier::aim(const std::string &url, const std::string &token_file,
+                   const std::string &ca_file)
 {
   impl_->easy.reset();
   const bool is_unix = url.starts_with("unix:");

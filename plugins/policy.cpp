@@ -192,7 +192,8 @@ private:
       if (same_word(key.name, setting.key))
         return (this->*key.set)(setting.value);
     // Silently ignoring a limit would be worse than not starting.
-    for (const char *later : {"QOS", "Share", "MaxNodes", "MaxTime", "Reservation", "Node", "Label"})
+    for (const char *later :
+         {"QOS", "Share", "MaxNodes", "MaxTime", "Reservation", "Node", "Label"})
       if (same_word(later, setting.key))
         return fail(setting.key + " is not supported yet");
     fail("unknown key " + setting.key);

@@ -23,22 +23,22 @@ std::optional<User> look_up_user(const std::string &name);
 
 /// One Namespace line.
 struct Rule {
-  int line = 0;            ///< in k8s.conf, for messages
-  std::string ns;          ///< shell pattern
-  std::string deny;        ///< if not empty, why nothing of these namespaces is accepted
-  std::string account;     ///< "" leaves it to Slurm
+  int line = 0;         ///< in k8s.conf, for messages
+  std::string ns;       ///< shell pattern
+  std::string deny;     ///< if not empty, why nothing of these namespaces is accepted
+  std::string account;  ///< "" leaves it to Slurm
   std::string user_name;
   User user;
   std::vector<std::string> partitions;  ///< the first is the default; empty leaves it to Slurm
-  bool external = false;   ///< jobs for nodes without slurmd (State=EXTERNAL)
+  bool external = false;                ///< jobs for nodes without slurmd (State=EXTERNAL)
 };
 
 struct Policy {
   std::string cluster;
   std::vector<uid_t> submit_users;
-  std::string event_url;         ///< "" if hints are not wanted
+  std::string event_url;  ///< "" if hints are not wanted
   std::string event_token_file;
-  std::string event_ca_file;     ///< "" for the system's certificates
+  std::string event_ca_file;  ///< "" for the system's certificates
   std::vector<Rule> rules;
 
   bool is_submit_user(uid_t uid) const;

@@ -41,7 +41,7 @@ bool PolicyFile::Stamp::operator==(const Stamp &other) const
 PolicyFile::Stamp PolicyFile::look() const
 {
   Stamp stamp;
-  struct stat info{};
+  struct stat info {};
   if (stat(path_.c_str(), &info) == 0)
     stamp = {info.st_mtim, info.st_size, info.st_ino, 0};
   stamp.configured = __atomic_load_n(&slurm_conf.last_update, __ATOMIC_RELAXED);

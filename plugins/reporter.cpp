@@ -22,7 +22,10 @@ std::uint64_t new_epoch()
   return static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(now).count());
 }
 
-std::time_t stamp_of(const std::time_t &shared) { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
+std::time_t stamp_of(const std::time_t &shared)
+{
+  return __atomic_load_n(&shared, __ATOMIC_RELAXED);
+}
 
 }  // namespace
 
@@ -112,7 +115,8 @@ void Reporter::failed()
   if (hints_.stopped())
     return;
   if (failures_++ == 0)
-    slurm_error("k8s: %s takes no hints: %s; jobs are not touched by this", aimed_at_->event_url.c_str(),
-                notifier_.error().c_str());
-  next_try_ = Clock::now() + std::min(kLongestPause, milliseconds(100) * (1 << std::min(failures_, 6)));
+    slurm_error("k8s: %s takes no hints: %s; jobs are not touched by this",
+                aimed_at_->event_url.c_str(), notifier_.error().c_str());
+  next_try_ =
+      Clock::now() + std::min(kLongestPause, milliseconds(100) * (1 << std::min(failures_, 6)));
 }

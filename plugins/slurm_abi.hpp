@@ -51,10 +51,7 @@ inline void assign(char *&slurm_string, const std::string &text)
   slurm_string = slurm_xstrdup(text.c_str());
 }
 
-inline void clear(char *&slurm_string)
-{
-  slurm_xfree(reinterpret_cast<void **>(&slurm_string));
-}
+inline void clear(char *&slurm_string) { slurm_xfree(reinterpret_cast<void **>(&slurm_string)); }
 
 /// Slurm keeps the name and groups of the caller with a job where auth/slurm is used. They are not
 /// those of the mapped user; without them Slurm looks the user up itself.
@@ -71,8 +68,8 @@ inline void drop_identity([[maybe_unused]] job_desc_msg_t &job)
 inline void add_spank_env(job_desc_msg_t &job, const std::string &assignment)
 {
   const std::uint32_t count = job.spank_job_env ? job.spank_job_env_size : 0;
-  auto **grown = static_cast<char **>(slurm_xcalloc(count + 1, sizeof(char *), true, false,
-                                                    __FILE__, __LINE__, __func__));
+  auto **grown = static_cast<char **>(
+      slurm_xcalloc(count + 1, sizeof(char *), true, false, __FILE__, __LINE__, __func__));
   for (std::uint32_t i = 0; i < count; ++i)
     grown[i] = job.spank_job_env[i];
   grown[count] = slurm_xstrdup(assignment.c_str());

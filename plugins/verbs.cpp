@@ -28,8 +28,8 @@ bool may_be_done(const protocol::Verb &verb)
   job_info_msg_t *raw = nullptr;
   if (slurm_compat::load_job(&raw, verb.job_id, SHOW_ALL) != SLURM_SUCCESS) {
     if (slurm_compat::last_error() != ESLURM_INVALID_JOB_ID)
-      slurm_error("k8s: verb %s: cannot load JobId=%u: %s", protocol::to_string(verb.kind), verb.job_id,
-                  slurm_strerror(slurm_compat::last_error()));
+      slurm_error("k8s: verb %s: cannot load JobId=%u: %s", protocol::to_string(verb.kind),
+                  verb.job_id, slurm_strerror(slurm_compat::last_error()));
     return false;
   }
   const Jobs jobs(raw);
@@ -45,15 +45,16 @@ void carry_out(const protocol::Verb &verb)
 {
   // Asked twice, or the job ended by itself: what was wanted is so.
   if (!may_be_done(verb)) {
-    slurm_debug("k8s: verb %s: JobId=%u is over, or not of the gang %s", protocol::to_string(verb.kind),
-                verb.job_id, verb.uid.c_str());
+    slurm_debug("k8s: verb %s: JobId=%u is over, or not of the gang %s",
+                protocol::to_string(verb.kind), verb.job_id, verb.uid.c_str());
     return;
   }
   const int rc = verb.kind == protocol::VerbKind::complete
                      ? slurm_compat::complete_job(verb.job_id, verb.status)
                      : slurm_compat::kill_job(verb.job_id, SIGKILL, 0);
   if (rc == SLURM_SUCCESS)
-    slurm_info("k8s: %s JobId=%u of gang %s", protocol::to_string(verb.kind), verb.job_id, verb.uid.c_str());
+    slurm_info("k8s: %s JobId=%u of gang %s", protocol::to_string(verb.kind), verb.job_id,
+               verb.uid.c_str());
   else
     slurm_error("k8s: verb %s: JobId=%u: %s", protocol::to_string(verb.kind), verb.job_id,
                 slurm_strerror(slurm_compat::last_error()));

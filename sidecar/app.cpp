@@ -86,11 +86,11 @@ void App::run()
 }
 
 template <typename T>
-void App::watch(Reflectors<T> &to, const std::string &group, const std::string &plural, const std::string &ns,
-                const std::string &field_selector)
+void App::watch(Reflectors<T> &to, const std::string &group, const std::string &plural,
+                const std::string &ns, const std::string &field_selector)
 {
-  const std::string path =
-      (group == "v1" ? "/api/v1" : "/apis/" + group) + (ns.empty() ? "" : "/namespaces/" + kube::escape(ns)) + "/" + plural;
+  const std::string path = (group == "v1" ? "/api/v1" : "/apis/" + group) +
+                           (ns.empty() ? "" : "/namespaces/" + kube::escape(ns)) + "/" + plural;
   to.push_back(std::make_unique<kube::Reflector<T>>(
       kube_, loop_, kube::Collection{path, field_selector, plural},
       typename kube::Reflector<T>::Handler{[this](const T &object) { controller_.upsert(object); },
@@ -160,7 +160,8 @@ void App::wait_until_idle()
   const bool idle = controller_.idle() && writer_.idle();
   if (idle || loop_.now() >= drain_until_) {
     if (!idle)
-      logging::warn("not everything ended in time; the next start takes it up", {{"writes", writer_.queued()}});
+      logging::warn("not everything ended in time; the next start takes it up",
+                    {{"writes", writer_.queued()}});
     return loop_.stop();
   }
   loop_.after(kDrainLook, [this] { wait_until_idle(); });

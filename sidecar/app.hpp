@@ -31,8 +31,8 @@ private:
   using Reflectors = std::vector<std::unique_ptr<kube::Reflector<T>>>;
 
   template <typename T>
-  void watch(Reflectors<T> &to, const std::string &group, const std::string &plural, const std::string &ns,
-             const std::string &field_selector = {});
+  void watch(Reflectors<T> &to, const std::string &group, const std::string &plural,
+             const std::string &ns, const std::string &field_selector = {});
   template <typename Fn>
   void each_reflector(const Fn &fn);
   void make_reflectors();

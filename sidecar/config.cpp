@@ -26,15 +26,13 @@ public:
 
   using Rows = std::vector<std::pair<const char *, std::function<void(const YAML::Node &)>>>;
 
-  void fail(const YAML::Node &at, const std::string &what)
-  {
-    fail(at.Mark(), what);
-  }
+  void fail(const YAML::Node &at, const std::string &what) { fail(at.Mark(), what); }
 
   void fail(const YAML::Mark &mark, const std::string &what)
   {
     const int line = mark.is_null() ? 1 : mark.line + 1;
-    out_.errors.push_back(file_ + ":" + std::to_string(line) + ": " + (key_.empty() ? "" : key_ + ": ") + what);
+    out_.errors.push_back(file_ + ":" + std::to_string(line) + ": " +
+                          (key_.empty() ? "" : key_ + ": ") + what);
   }
 
   /// Each key of a mapping goes to its row; unknown and repeated keys are errors.
@@ -47,7 +45,8 @@ public:
     for (const auto &entry : node) {
       const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
       key_ = outer.empty() ? name : outer + "." + name;
-      const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto &r) { return r.first == name; });
+      const auto row =
+          std::find_if(rows.begin(), rows.end(), [&](const auto &r) { return r.first == name; });
       if (row == rows.end())
         fail(entry.first, "unknown key");
       else if (!seen.insert(name).second)
@@ -83,8 +82,10 @@ public:
     const std::string value = node.IsScalar() ? node.Scalar() : "";
     int parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc{} || end != value.data() + value.size() || parsed < least || parsed > most) {
-      fail(node, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    if (error != std::errc{} || end != value.data() + value.size() || parsed < least ||
+        parsed > most) {
+      fail(node,
+           "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
       return least;
     }
     return parsed;
@@ -112,9 +113,10 @@ private:
 
 bool is_cluster_id(const std::string &id)
 {
-  return !id.empty() && id.size() <= kMaxClusterId && std::all_of(id.begin(), id.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-  });
+  return !id.empty() && id.size() <= kMaxClusterId &&
+         std::all_of(id.begin(), id.end(), [](unsigned char c) {
+           return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+         });
 }
 
 /// "" or what is wrong. Without TLS only this machine may be heard.
@@ -144,7 +146,8 @@ Reader::Rows kubernetes_rows(Reader &in, Config &out)
                in.fail(n, "must not be empty");
            }},
           {"namespaces", [&](const YAML::Node &n) { out.namespaces = in.list(n); }},
-          {"maxInFlightWrites", [&](const YAML::Node &n) { out.max_in_flight_writes = in.number(n, 1, 256); }}};
+          {"maxInFlightWrites",
+           [&](const YAML::Node &n) { out.max_in_flight_writes = in.number(n, 1, 256); }}};
 }
 
 Reader::Rows slurm_rows(Reader &in, Config &out)
@@ -179,24 +182,27 @@ Reader::Rows log_rows(Reader &in, Config &out)
                                                       {"error", Level::error}}});
            }},
           {"format", [&](const YAML::Node &n) {
-             out.log_format = in.choice<Format, 2>(n, {{{"text", Format::text}, {"json", Format::json}}});
+             out.log_format =
+                 in.choice<Format, 2>(n, {{{"text", Format::text}, {"json", Format::json}}});
            }}};
 }
 
 void read_root(Reader &in, const YAML::Node &root, Config &out)
 {
-  in.section(root, {
-      {"clusterId",
-       [&](const YAML::Node &n) {
-         out.cluster_id = in.text(n);
-         if (!out.cluster_id.empty() && !is_cluster_id(out.cluster_id))
-           in.fail(n, "may have 1 to 63 letters, digits, '-', '_' and '.'");
-       }},
-      {"kubernetes", [&](const YAML::Node &n) { in.section(n, kubernetes_rows(in, out)); }},
-      {"slurm", [&](const YAML::Node &n) { in.section(n, slurm_rows(in, out)); }},
-      {"listener", [&](const YAML::Node &n) { in.section(n, listener_rows(in, out)); }},
-      {"log", [&](const YAML::Node &n) { in.section(n, log_rows(in, out)); }},
-  });
+  in.section(
+      root,
+      {
+          {"clusterId",
+           [&](const YAML::Node &n) {
+             out.cluster_id = in.text(n);
+             if (!out.cluster_id.empty() && !is_cluster_id(out.cluster_id))
+               in.fail(n, "may have 1 to 63 letters, digits, '-', '_' and '.'");
+           }},
+          {"kubernetes", [&](const YAML::Node &n) { in.section(n, kubernetes_rows(in, out)); }},
+          {"slurm", [&](const YAML::Node &n) { in.section(n, slurm_rows(in, out)); }},
+          {"listener", [&](const YAML::Node &n) { in.section(n, listener_rows(in, out)); }},
+          {"log", [&](const YAML::Node &n) { in.section(n, log_rows(in, out)); }},
+      });
   if (!root["clusterId"])
     in.fail(root, "clusterId: is missing");
   if (out.token_file.empty() && !out.listen_address.starts_with("unix:"))

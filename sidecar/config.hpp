@@ -11,12 +11,12 @@
 struct Config {
   std::string cluster_id;
 
-  std::string kubeconfig;                     ///< "" = $KUBECONFIG, ~/.kube/config, in-cluster
-  std::vector<std::string> scheduler_names;   ///< never empty
-  std::vector<std::string> namespaces;        ///< empty = all
+  std::string kubeconfig;                    ///< "" = $KUBECONFIG, ~/.kube/config, in-cluster
+  std::vector<std::string> scheduler_names;  ///< never empty
+  std::vector<std::string> namespaces;       ///< empty = all
   int max_in_flight_writes = 12;
 
-  std::string slurm_conf;                     ///< "" = Slurm's own search
+  std::string slurm_conf;  ///< "" = Slurm's own search
   int slurm_threads = 4;
   std::chrono::milliseconds poll_interval{30'000};
 
@@ -29,7 +29,8 @@ struct Config {
 
 struct ParsedConfig {
   Config config;
-  std::vector<std::string> errors;  ///< "FILE:LINE: key: what is wrong"; with any, config is not usable
+  std::vector<std::string>
+      errors;  ///< "FILE:LINE: key: what is wrong"; with any, config is not usable
 };
 
 /// Never throws on bad text; `file` is for messages.

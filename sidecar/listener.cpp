@@ -42,7 +42,8 @@ int listen_unix(const std::string &address)
   std::memcpy(name.sun_path, path.c_str(), path.size());
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   unlink(path.c_str());  // of a sidecar that was killed
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0 || listen(fd, 16) != 0)
+  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0 ||
+      listen(fd, 16) != 0)
     fail(address, "cannot listen");
   chmod(path.c_str(), 0660);
   return fd;
@@ -112,10 +113,11 @@ struct Listener::Impl {
       : loop(l), address(a), token_file(t), hooks(std::move(h))
   {
     const int fd = address.starts_with("unix:") ? listen_unix(address) : listen_tcp(address);
-    daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, &Impl::handle, this, MHD_OPTION_LISTEN_SOCKET,
-                              fd, MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_CONNECTION_TIMEOUT,
-                              kIdleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
-                              MHD_OPTION_NOTIFY_COMPLETED, &Impl::completed, nullptr, MHD_OPTION_END);
+    daemon = MHD_start_daemon(
+        MHD_USE_EPOLL, 0, nullptr, nullptr, &Impl::handle, this, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_NOTIFY_COMPLETED,
+        &Impl::completed, nullptr, MHD_OPTION_END);
     if (daemon == nullptr)
       fail(address, "cannot start");
     epoll_fd = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
@@ -144,7 +146,7 @@ struct Listener::Impl {
 
   void refresh_token()
   {
-    struct stat info{};
+    struct stat info {};
     if (stat(token_file.c_str(), &info) != 0)
       info = {};
     if (info.st_mtim.tv_sec != token_time.tv_sec || info.st_mtim.tv_nsec != token_time.tv_nsec) {
@@ -230,8 +232,9 @@ struct Listener::Impl {
     return answer_get(connection, url);
   }
 
-  static MHD_Result handle(void *self, MHD_Connection *connection, const char *url, const char *method,
-                           const char *, const char *data, std::size_t *size, void **state) noexcept
+  static MHD_Result handle(void *self, MHD_Connection *connection, const char *url,
+                           const char *method, const char *, const char *data, std::size_t *size,
+                           void **state) noexcept
   try {
     auto *impl = static_cast<Impl *>(self);
     if (*state == nullptr) {
@@ -254,7 +257,8 @@ struct Listener::Impl {
   }
 };
 
-Listener::Listener(Loop &loop, const std::string &address, const std::string &token_file, ListenerHooks hooks)
+Listener::Listener(Loop &loop, const std::string &address, const std::string &token_file,
+                   ListenerHooks hooks)
     : impl_(std::make_unique<Impl>(loop, address, token_file, std::move(hooks)))
 {
 }

@@ -19,7 +19,8 @@ class Listener {
 public:
   /// `address` as in the configuration. Senders of events must show the token in `token_file`
   /// (read again when it changes); "" = none. Throws std::runtime_error.
-  Listener(Loop &loop, const std::string &address, const std::string &token_file, ListenerHooks hooks);
+  Listener(Loop &loop, const std::string &address, const std::string &token_file,
+           ListenerHooks hooks);
   ~Listener();
   Listener(const Listener &) = delete;
   Listener &operator=(const Listener &) = delete;

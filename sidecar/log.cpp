@@ -16,8 +16,8 @@ Format current_format = Format::text;
 spdlog::logger &logger()
 {
   static const auto kLogger = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "slurm-k8s", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("slurm-k8s",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
     made->flush_on(spdlog::level::trace);
     return made;
@@ -54,7 +54,7 @@ void put(JsonWriter &json, std::string_view text)
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
-std::string quoted(std::string_view text)
+std::string in_quotes(std::string_view text)
 {
   rapidjson::StringBuffer buffer;
   JsonWriter json(buffer);
@@ -79,7 +79,7 @@ std::string render_text(std::string_view text, Fields fields)
     line += ' ';
     line += field.key;
     line += '=';
-    line += needs_quotes(field.value) ? quoted(field.value) : field.value;
+    line += needs_quotes(field.value) ? in_quotes(field.value) : field.value;
   }
   return line;
 }

@@ -20,7 +20,9 @@ struct Field {
   Field(std::string_view k, std::string_view v) : key(k), value(v) {}
   Field(std::string_view k, const std::string &v) : key(k), value(v) {}
   Field(std::string_view k, const char *v) : key(k), value(v) {}
-  Field(std::string_view k, std::integral auto v) : key(k), value(std::to_string(v)), number(true) {}
+  Field(std::string_view k, std::integral auto v) : key(k), value(std::to_string(v)), number(true)
+  {
+  }
 };
 using Fields = std::initializer_list<Field>;
 

@@ -132,8 +132,8 @@ struct Loop::Impl {
     poll_set.clear();
     for (const auto &[fd, fn] : watched)
       poll_set.push_back({fd, CURL_WAIT_POLLIN, 0});
-    const auto result = curl_multi_poll(multi, poll_set.data(),
-                                        static_cast<unsigned>(poll_set.size()), timeout_ms(), nullptr);
+    const auto result = curl_multi_poll(
+        multi, poll_set.data(), static_cast<unsigned>(poll_set.size()), timeout_ms(), nullptr);
     if (result != CURLM_OK)
       throw std::runtime_error(std::string("curl_multi_poll: ") + curl_multi_strerror(result));
     for (const auto &entry : poll_set) {
@@ -195,10 +195,7 @@ void Loop::cancel(Id id)
   impl_->due.erase(found);
 }
 
-Clock::time_point Loop::now() const
-{
-  return Clock::now();
-}
+Clock::time_point Loop::now() const { return Clock::now(); }
 
 void Loop::post(std::function<void()> fn)
 {
@@ -214,10 +211,7 @@ void Loop::watch_readable(int fd, std::function<void()> fn)
   impl_->watched[fd] = std::make_shared<std::function<void()>>(std::move(fn));
 }
 
-void Loop::unwatch(int fd)
-{
-  impl_->watched.erase(fd);
-}
+void Loop::unwatch(int fd) { impl_->watched.erase(fd); }
 
 void Loop::on_signal(int signal, std::function<void()> fn)
 {
@@ -236,15 +230,9 @@ void Loop::on_signal(int signal, std::function<void()> fn)
   impl_->old_actions.emplace(signal, old);
 }
 
-void *Loop::curl_multi() noexcept
-{
-  return impl_->multi;
-}
+void *Loop::curl_multi() noexcept { return impl_->multi; }
 
-void Loop::on_curl_done(std::function<void()> fn)
-{
-  impl_->curl_done = std::move(fn);
-}
+void Loop::on_curl_done(std::function<void()> fn) { impl_->curl_done = std::move(fn); }
 
 void Loop::run()
 {

@@ -42,7 +42,8 @@ try {
   bool only_check = false;
   CLI::App options{"Lets Slurm schedule Kubernetes pods"};
   options.add_option("-c,--config", file, "configuration file")->capture_default_str();
-  options.add_flag("--check", only_check, "read the configuration, say what is wrong with it, and end");
+  options.add_flag("--check", only_check,
+                   "read the configuration, say what is wrong with it, and end");
   options.set_version_flag("--version", "slurm-k8s-sidecar " SLURM_K8S_VERSION_TEXT);
   CLI11_PARSE(options, argc, argv);
 

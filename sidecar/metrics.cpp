@@ -55,26 +55,33 @@ struct Metrics::Impl {
     return BuildHistogram().Name(name).Help(help).Register(registry);
   }
 
-  prometheus::Family<prometheus::Counter> &kube_requests =
-      counter("slurm_k8s_kube_requests_total", "Requests to the API server, by kind and HTTP status");
-  prometheus::Family<Histogram> &kube_seconds =
-      histogram("slurm_k8s_kube_request_seconds", "Duration of requests to the API server, watches left out");
+  prometheus::Family<prometheus::Counter> &kube_requests = counter(
+      "slurm_k8s_kube_requests_total", "Requests to the API server, by kind and HTTP status");
+  prometheus::Family<Histogram> &kube_seconds = histogram(
+      "slurm_k8s_kube_request_seconds", "Duration of requests to the API server, watches left out");
   prometheus::Family<prometheus::Counter> &slurm_rpcs =
       counter("slurm_k8s_slurm_rpcs_total", "Requests to slurmctld, by kind and result");
   prometheus::Family<Histogram> &slurm_seconds =
       histogram("slurm_k8s_slurm_rpc_seconds", "Duration of requests to slurmctld");
   Histogram &bind_seconds =
-      histogram("slurm_k8s_bind_seconds", "From the news of an allocation to the pod's binding").Add({}, kSeconds);
-  prometheus::Counter &hints = counter("slurm_k8s_hints_total", "Hints received from prep/k8s").Add({});
-  prometheus::Counter &batches = counter("slurm_k8s_hint_batches_total", "Batches received from prep/k8s").Add({});
+      histogram("slurm_k8s_bind_seconds", "From the news of an allocation to the pod's binding")
+          .Add({}, kSeconds);
+  prometheus::Counter &hints =
+      counter("slurm_k8s_hints_total", "Hints received from prep/k8s").Add({});
+  prometheus::Counter &batches =
+      counter("slurm_k8s_hint_batches_total", "Batches received from prep/k8s").Add({});
   prometheus::Family<prometheus::Gauge> &gangs = gauge("slurm_k8s_gangs", "Gangs, by state");
   prometheus::Gauge &ready =
-      gauge("slurm_k8s_ready", "1 when everything has been read and gangs are looked after").Add({});
+      gauge("slurm_k8s_ready", "1 when everything has been read and gangs are looked after")
+          .Add({});
   prometheus::Gauge &polling =
       gauge("slurm_k8s_polling", "1 when no hints come and slurmctld is polled").Add({});
-  prometheus::Gauge &queued = gauge("slurm_k8s_queued_writes", "Writes to the API server that wait").Add({});
-  prometheus::Gauge &lost_events = gauge("slurm_k8s_lost_events", "Events that could not be written").Add({});
-  prometheus::Gauge &lost_hints = gauge("slurm_k8s_lost_hints", "Hints that did not arrive").Add({});
+  prometheus::Gauge &queued =
+      gauge("slurm_k8s_queued_writes", "Writes to the API server that wait").Add({});
+  prometheus::Gauge &lost_events =
+      gauge("slurm_k8s_lost_events", "Events that could not be written").Add({});
+  prometheus::Gauge &lost_hints =
+      gauge("slurm_k8s_lost_hints", "Hints that did not arrive").Add({});
   prometheus::Gauge &resident = gauge("process_resident_memory_bytes", "Resident memory").Add({});
   prometheus::Gauge &cpu = gauge("process_cpu_seconds_total", "CPU time used").Add({});
 };

@@ -77,7 +77,8 @@ bool Binder::lay_out(Gang &gang)
   if (problem.empty())
     problem = "the nodes of the job have no room for its pods";
   for (Member *member : gang.waiting())
-    reporter_.waits(member->pod, "NoRoom", "Slurm job " + std::to_string(job.id) + " runs, but " + problem);
+    reporter_.waits(member->pod, "NoRoom",
+                    "Slurm job " + std::to_string(job.id) + " runs, but " + problem);
   return false;
 }
 
@@ -99,8 +100,9 @@ void Binder::bind_waiting(Gang &gang)
     const Nodes::Found found = nodes_.by_kube_name(*next);
     if (!found.node || nodes_.room(*found.node, member->pod, 1) == 0) {
       gang.no_room = true;
-      reporter_.waits(member->pod, "NoRoom", "Slurm job " + std::to_string(gang.job->id) + " runs, but node " +
-                                                 *next + " has no room for the pod yet");
+      reporter_.waits(member->pod, "NoRoom",
+                      "Slurm job " + std::to_string(gang.job->id) + " runs, but node " + *next +
+                          " has no room for the pod yet");
       ++next;
       continue;
     }
@@ -160,7 +162,8 @@ void Binder::failed(Gang &gang, Member &member, const kube::WriteResult &result)
   case kube::Outcome::rejected:
     member.stuck = true;
     reporter_.waits(member.pod, "BindFailed", "the pod could not be bound: " + result.message);
-    timers_.after(kStuckRetry, [this, key = gang.key, uid = member.pod.meta.uid] { unstick(key, uid); });
+    timers_.after(kStuckRetry,
+                  [this, key = gang.key, uid = member.pod.meta.uid] { unstick(key, uid); });
     break;
   case kube::Outcome::failed:
     timers_.after(kBindRetry, [this, key = gang.key] { hooks_.changed(key); });

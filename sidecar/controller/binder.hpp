@@ -22,7 +22,11 @@ public:
   };
 
   Binder(kube::Writer &writer, Timers &timers, Nodes &nodes, Reporter &reporter, Hooks hooks)
-      : writer_(writer), timers_(timers), nodes_(nodes), reporter_(reporter), hooks_(std::move(hooks))
+      : writer_(writer),
+        timers_(timers),
+        nodes_(nodes),
+        reporter_(reporter),
+        hooks_(std::move(hooks))
   {
   }
 
@@ -39,7 +43,8 @@ private:
   bool lay_out(Gang &gang);
   void occupy(Member &member, const std::string &node);
   void bind(Gang &gang, Member &member, const std::string &node);
-  void answered(const workload::GangKey &key, const std::string &uid, const kube::WriteResult &result);
+  void answered(const workload::GangKey &key, const std::string &uid,
+                const kube::WriteResult &result);
   void unstick(const workload::GangKey &key, const std::string &uid);
   void failed(Gang &gang, Member &member, const kube::WriteResult &result);
 

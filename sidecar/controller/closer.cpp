@@ -60,10 +60,11 @@ void Closer::answered(slurm::JobId id, const slurm::Error &error)
   Closing &closing = found->second;
   closing.asking = false;
   if (error)
-    logging::warn("ending the job was not accepted", {{"job", id},
-                                                      {"gang", closing.job.tag.ns + "/" + closing.job.tag.name},
-                                                      {"code", error.code},
-                                                      {"cause", error.message}});
+    logging::warn("ending the job was not accepted",
+                  {{"job", id},
+                   {"gang", closing.job.tag.ns + "/" + closing.job.tag.name},
+                   {"code", error.code},
+                   {"cause", error.message}});
   // Accepted is not done: look whether it happened, and ask again if it did not.
   closing.timer = timers_.after(pause(closing.attempts), [this, id] { look(id); });
 }

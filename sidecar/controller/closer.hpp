@@ -24,7 +24,8 @@ public:
   /// Slurm's latest word about a job that is being ended.
   void observe(const slurm::Job &job);
   /// A full listing that began at `begun` has these jobs; an older request for another one is moot.
-  void forget_absent(const std::set<slurm::JobId> &listed, std::chrono::steady_clock::time_point begun);
+  void forget_absent(const std::set<slurm::JobId> &listed,
+                     std::chrono::steady_clock::time_point begun);
   /// slurmctld is back: ask at once instead of waiting for the next turn.
   void hurry();
 

@@ -5,7 +5,8 @@
 
 namespace controller {
 
-Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timers, Settings settings)
+Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timers,
+                       Settings settings)
     : settings_(std::move(settings)),
       timers_(timers),
       reporter_(writer),
@@ -24,14 +25,12 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
                   [this](Gang &gang, const slurm::Job &job) { accepted(gang, job); },
                   [this] { sync_.list(); }}),
       sync_(slurm, timers, settings_.poll_interval,
-            {[this](const slurm::Job &job) { seen(job); },
-             [this](slurm::JobId id) { unknown(id); },
+            {[this](const slurm::Job &job) { seen(job); }, [this](slurm::JobId id) { unknown(id); },
              [this](slurm::JobId id, const slurm::Error &error) { disowned(id, error); },
              [this](const std::vector<slurm::Job> &jobs, JobSync::Clock::time_point begun) {
                listed(jobs, begun);
              },
-             [this] { nodes_changed(); },
-             [this] { slurmctld_restarted(); },
+             [this] { nodes_changed(); }, [this] { slurmctld_restarted(); },
              [this] { return wants_news(); },
              [this](const protocol::Hint &hint) { return cares(hint); }})
 {
@@ -105,12 +104,13 @@ void Controller::slurmctld_restarted()
 
 std::map<std::string, int> Controller::count_by_state() const
 {
-  std::map<std::string, int> count{{"Gathering", 0}, {"Refused", 0}, {"Submitting", 0}, {"Queued", 0},
-                                   {"Running", 0},   {"Ending", 0},  {"Done", 0}};
+  std::map<std::string, int> count{{"Gathering", 0}, {"Refused", 0}, {"Submitting", 0},
+                                   {"Queued", 0},    {"Running", 0}, {"Ending", 0},
+                                   {"Done", 0}};
   for (const auto &[key, gang] : gangs_) {
     const bool waits = std::any_of(gang.members.begin(), gang.members.end(),
                                    [](const auto &entry) { return entry.second.active(); });
-    ++count[gang.ending                     ? "Ending"
+    ++count[gang.ending                      ? "Ending"
             : gang.submitting || gang.unsure ? "Submitting"
             : gang.pending()                 ? "Queued"
             : gang.job                       ? "Running"

@@ -43,8 +43,9 @@ void Evictor::removed(const std::string &uid, const kube::WriteResult &result)
     forget(uid);
     return;
   }
-  logging::warn("pod could not be deleted", {{"pod", found->second.pod.ns + "/" + found->second.pod.name},
-                                             {"cause", result.message}});
+  logging::warn(
+      "pod could not be deleted",
+      {{"pod", found->second.pod.ns + "/" + found->second.pod.name}, {"cause", result.message}});
   const int pause_s = std::min(30, 1 << std::min(found->second.attempts, 5));
   found->second.timer = timers_.after(std::chrono::seconds(pause_s), [this, uid] { remove(uid); });
 }

@@ -76,7 +76,8 @@ void JobSync::listed(const slurm::Error &error, const std::optional<std::vector<
   last_duration_ = since(last_listing_, begun);
   if (error) {
     if (failures_++ == 0)
-      logging::warn("slurmctld does not list its jobs", {{"cause", error.message}, {"code", error.code}});
+      logging::warn("slurmctld does not list its jobs",
+                    {{"cause", error.message}, {"code", error.code}});
     const milliseconds pause(std::min(10'000, 250 << std::min(failures_, 6)));
     timers_.cancel(retry_timer_);
     retry_timer_ = timers_.after(pause, [this] { list(); });
@@ -115,16 +116,18 @@ void JobSync::tick()
   const bool silent = since(now, std::max(last_batch_, started_)) >= kSilence;
   if (silent && !said_polling_) {
     polling_ = said_polling_ = true;
-    logging::warn("no events from prep/k8s: polling slurmctld instead, pods are bound later",
-                  {{"poll_interval_ms", poll_interval_.count()},
-                   {"hint", "PrepPlugins=k8s in slurm.conf, EventUrl and EventTokenFile in k8s.conf"}});
+    logging::warn(
+        "no events from prep/k8s: polling slurmctld instead, pods are bound later",
+        {{"poll_interval_ms", poll_interval_.count()},
+         {"hint", "PrepPlugins=k8s in slurm.conf, EventUrl and EventTokenFile in k8s.conf"}});
   }
   const milliseconds pause = !polling_ ? milliseconds(kSilence)
                              : silent  ? poll_interval_
                                        : std::min(poll_interval_, kFirstPolls);
   if (polling_)
     list_now(true);
-  tick_timer_ = timers_.after(std::max(pause, last_duration_ * kRestPerListing), [this] { tick(); });
+  tick_timer_ =
+      timers_.after(std::max(pause, last_duration_ * kRestPerListing), [this] { tick(); });
 }
 
 void JobSync::receive(const protocol::Batch &batch)

@@ -22,20 +22,21 @@ public:
   using Clock = std::chrono::steady_clock;
 
   struct Hooks {
-    std::function<void(const slurm::Job &)> seen;              ///< the latest word about one job
-    std::function<void(slurm::JobId)> unknown;                 ///< slurmctld does not know that id
+    std::function<void(const slurm::Job &)> seen;  ///< the latest word about one job
+    std::function<void(slurm::JobId)> unknown;     ///< slurmctld does not know that id
     /// The job was never ours, and is gone.
     std::function<void(slurm::JobId, const slurm::Error &)> disowned;
     /// A full listing that began at the given time.
     std::function<void(const std::vector<slurm::Job> &, Clock::time_point)> listed;
     std::function<void()> nodes_changed;
     std::function<void()> slurmctld_restarted;
-    std::function<bool()> wants_news;                          ///< some job waits or is being ended
+    std::function<bool()> wants_news;  ///< some job waits or is being ended
     /// Hints name every job of the cluster; only those that may be ours are worth a look-up.
     std::function<bool(const protocol::Hint &)> cares;
   };
 
-  JobSync(slurm::Client &slurm, Timers &timers, std::chrono::milliseconds poll_interval, Hooks hooks);
+  JobSync(slurm::Client &slurm, Timers &timers, std::chrono::milliseconds poll_interval,
+          Hooks hooks);
 
   /// Lists until slurmctld answers, then calls `ready`; hints count from then on.
   void start(std::function<void()> ready);
@@ -68,8 +69,8 @@ private:
 
   bool stopped_ = false;
   bool listing_ = false;
-  bool list_again_ = false;       // somebody asked for a listing that begins later
-  bool polling_ = true;           // no hints yet
+  bool list_again_ = false;  // somebody asked for a listing that begins later
+  bool polling_ = true;      // no hints yet
   bool said_polling_ = false;
   int failures_ = 0;
   Clock::time_point last_batch_{}, last_listing_{}, started_{};

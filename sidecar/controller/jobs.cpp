@@ -121,8 +121,9 @@ void Controller::unknown(slurm::JobId id)
     return;
   }
   if (gang.looks == 0)
-    logging::warn("slurmctld does not show us the job it has just given us; is PrivateData=jobs set?",
-                  {{"job", id}, {"gang", name_of(gang.key)}});
+    logging::warn(
+        "slurmctld does not show us the job it has just given us; is PrivateData=jobs set?",
+        {{"job", id}, {"gang", name_of(gang.key)}});
   look_again(gang);
 }
 
@@ -159,8 +160,9 @@ void Controller::listed(const std::vector<slurm::Job> &jobs, JobSync::Clock::tim
 /// Slurm has forgotten the job. That is no proof that it ended: pods that run are left alone.
 void Controller::lost(Gang &gang)
 {
-  logging::warn("Slurm no longer knows the job",
-                {{"job", gang.job->id}, {"gang", name_of(gang.key)}, {"pods_run", gang.has_bound()}});
+  logging::warn(
+      "Slurm no longer knows the job",
+      {{"job", gang.job->id}, {"gang", name_of(gang.key)}, {"pods_run", gang.has_bound()}});
   drop_job(gang);
   mark(gang.key);
 }
@@ -185,8 +187,10 @@ void Controller::drop_job(Gang &gang)
 void Controller::ended(Gang &gang, const slurm::Job &job)
 {
   const bool ours = gang.ending;
-  logging::info("job ended", {{"job", job.id}, {"gang", name_of(gang.key)},
-                              {"state", slurm::to_string(job.state)}, {"asked_by_us", ours}});
+  logging::info("job ended", {{"job", job.id},
+                              {"gang", name_of(gang.key)},
+                              {"state", slurm::to_string(job.state)},
+                              {"asked_by_us", ours}});
   drop_job(gang);
   if (!ours)
     for (auto &[uid, member] : gang.members)

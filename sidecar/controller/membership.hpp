@@ -39,8 +39,8 @@ public:
   static std::string index_key(const kube::JobSet &job_set);
 
 private:
-  std::map<std::string, kube::PodGroup> groups_;   // by index key
-  std::map<std::string, kube::JobSet> job_sets_;   // by UID
+  std::map<std::string, kube::PodGroup> groups_;  // by index key
+  std::map<std::string, kube::JobSet> job_sets_;  // by UID
   bool expects_job_sets_ = true;
 };
 

@@ -29,8 +29,8 @@ void drop(std::map<std::string, std::set<std::string>> &index, const std::string
 
 bool differs(const kube::Node &a, const kube::Node &b)
 {
-  return a.unschedulable != b.unschedulable || a.ready != b.ready || a.allocatable != b.allocatable ||
-         a.taints != b.taints || a.meta.labels != b.meta.labels;
+  return a.unschedulable != b.unschedulable || a.ready != b.ready ||
+         a.allocatable != b.allocatable || a.taints != b.taints || a.meta.labels != b.meta.labels;
 }
 
 }  // namespace
@@ -147,7 +147,8 @@ void Nodes::release(const std::string &kube_name)
     held_.erase(found);
 }
 
-std::uint32_t Nodes::capacity(const kube::Node &node, const kube::Pod &pod, std::uint32_t limit) const
+std::uint32_t Nodes::capacity(const kube::Node &node, const kube::Pod &pod,
+                              std::uint32_t limit) const
 {
   return workload::room_for(node.allocatable, {}, workload::pod_requests(pod), limit);
 }

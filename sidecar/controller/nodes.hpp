@@ -45,10 +45,12 @@ public:
 private:
   void forget(const std::string &kube_name);
 
-  std::map<std::string, kube::Node> nodes_;             // by Kubernetes name
-  std::map<std::string, std::set<std::string>> label_;  // Slurm name in the label -> Kubernetes names
-  std::map<std::string, std::set<std::string>> short_;  // name up to the first dot -> Kubernetes names
-  std::set<std::string> restricted_;                    // tainted or cordoned
+  std::map<std::string, kube::Node> nodes_;  // by Kubernetes name
+  std::map<std::string, std::set<std::string>>
+      label_;  // Slurm name in the label -> Kubernetes names
+  std::map<std::string, std::set<std::string>>
+      short_;                         // name up to the first dot -> Kubernetes names
+  std::set<std::string> restricted_;  // tainted or cordoned
   std::map<std::string, kube::ResourceList> used_;
   std::map<std::string, int> held_;
 };

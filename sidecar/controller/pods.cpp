@@ -47,11 +47,13 @@ void Controller::settle(const kube::Pod &pod, bool patient)
     return;
   }
   // A bound pod stays with its job even if its group object is gone by now.
-  if (const auto job = by_job_.find(job_id_of(pod)); job != by_job_.end() && !pod.node_name.empty()) {
+  if (const auto job = by_job_.find(job_id_of(pod));
+      job != by_job_.end() && !pod.node_name.empty()) {
     const Gang &gang = gangs_.at(job->second);
     const Membership::Answer answer = membership_.find(pod, false);
-    join(pod, {gang.key, std::max<std::int64_t>(gang.expected, gang.job->tasks),
-               answer.home ? answer.home->rank : workload::rank_of(pod, 0), gang.group_annotations});
+    join(pod,
+         {gang.key, std::max<std::int64_t>(gang.expected, gang.job->tasks),
+          answer.home ? answer.home->rank : workload::rank_of(pod, 0), gang.group_annotations});
     return;
   }
   const Membership::Answer answer = membership_.find(pod, patient);
@@ -91,8 +93,8 @@ void Controller::update(Gang &gang, Member &member, const kube::Pod &pod)
 {
   const bool was_finished = member.pod.finished();
   const bool was_known = !member.pod.meta.uid.empty();
-  const bool options_changed = member.pod.meta.annotations != pod.meta.annotations ||
-                               member.pod.gated != pod.gated;
+  const bool options_changed =
+      member.pod.meta.annotations != pod.meta.annotations || member.pod.gated != pod.gated;
   member.pod = pod;
   if (pod.finished()) {
     // A pod that is seen for the first time may have ended in an earlier job of its gang.
@@ -210,7 +212,8 @@ void Controller::refresh_group(const std::string &group_uid)
        gang != gangs_.end() && gang->first.uid == group_uid; ++gang) {
     if (gang->second.members.empty())
       continue;
-    const Membership::Answer answer = membership_.find(gang->second.members.begin()->second.pod, false);
+    const Membership::Answer answer =
+        membership_.find(gang->second.members.begin()->second.pod, false);
     gang->second.group_missing = !answer.home;
     if (answer.home) {
       gang->second.expected = answer.home->expected;
@@ -230,7 +233,9 @@ void Controller::split(Gang &gang, const std::string &pod_uid)
   gang.members.erase(pod_uid);
   logging::info("the gang's job has no place for a further pod: it gets a job of its own",
                 {{"pod", pod.meta.ns + "/" + pod.meta.name}, {"gang", name_of(gang.key)}});
-  join(pod, {{pod.meta.ns, "Pod", pod.meta.name, pod.meta.uid, ""}, 1, workload::rank_of(pod, 0),
+  join(pod, {{pod.meta.ns, "Pod", pod.meta.name, pod.meta.uid, ""},
+             1,
+             workload::rank_of(pod, 0),
              gang.group_annotations});
 }
 

@@ -259,9 +259,8 @@ void Controller::look_again(Gang &gang)
 /// True if nobody of the gang is left to run: the job has done its duty.
 bool Controller::finish(Gang &gang)
 {
-  const bool anybody = std::any_of(gang.members.begin(), gang.members.end(), [](const auto &entry) {
-    return !entry.second.pod.finished();
-  });
+  const bool anybody = std::any_of(gang.members.begin(), gang.members.end(),
+                                   [](const auto &entry) { return !entry.second.pod.finished(); });
   if (anybody)
     return false;
   if (gang.first_failure)
@@ -303,7 +302,8 @@ void Controller::watch_room(Gang &gang)
                   {{"job", gang.job->id}, {"gang", name_of(gang.key)}});
     for (const slurm::NodeShare &share : gang.job->nodes) {
       const Nodes::Found found = nodes_.by_slurm_name(share.name);
-      const bool fits = found.node && nodes_.room(*found.node, gang.members.begin()->second.pod, 1) > 0;
+      const bool fits =
+          found.node && nodes_.room(*found.node, gang.members.begin()->second.pod, 1) > 0;
       if (!fits)
         gang.avoid.insert(share.name);
     }

@@ -76,17 +76,21 @@ void Submitter::send(Gang &gang, const workload::JobRequest &request)
 {
   gang.submitting = true;
   ++in_flight_;
-  logging::info("submitting", {{"gang", name_of(gang.key)}, {"kind", gang.key.kind}, {"stage", gang.key.stage},
-                               {"tasks", request.tasks}, {"cpus_per_task", request.shape.cpus},
+  logging::info("submitting", {{"gang", name_of(gang.key)},
+                               {"kind", gang.key.kind},
+                               {"stage", gang.key.stage},
+                               {"tasks", request.tasks},
+                               {"cpus_per_task", request.shape.cpus},
                                {"memory_mib", request.shape.memory_mib}});
-  slurm_.allocate(request, [this, key = gang.key](const slurm::Error &error, const slurm::Job &job) {
-    --in_flight_;
-    if (Gang *found = hooks_.find(key)) {
-      found->submitting = false;
-      answered(*found, error, job);
-      hooks_.changed(key);
-    }
-  });
+  slurm_.allocate(request,
+                  [this, key = gang.key](const slurm::Error &error, const slurm::Job &job) {
+                    --in_flight_;
+                    if (Gang *found = hooks_.find(key)) {
+                      found->submitting = false;
+                      answered(*found, error, job);
+                      hooks_.changed(key);
+                    }
+                  });
 }
 
 void Submitter::answered(Gang &gang, const slurm::Error &error, const slurm::Job &job)
@@ -98,8 +102,8 @@ void Submitter::answered(Gang &gang, const slurm::Error &error, const slurm::Job
     for (const auto &[uid, member] : gang.members)
       if (member.active() && member.bound())
         reporter_.warn(member.pod, "JobReplaced",
-                       "slurmctld had forgotten this pod's job; Slurm job " + std::to_string(job.id) +
-                           " holds its node now");
+                       "slurmctld had forgotten this pod's job; Slurm job " +
+                           std::to_string(job.id) + " holds its node now");
     hooks_.accepted(gang, job);
     return;
   }
@@ -112,7 +116,8 @@ void Submitter::refused(Gang &gang, const slurm::Error &error)
   case slurm::Cause::unreachable:
     // The request may have arrived all the same: ask again only after a look at the jobs.
     gang.unsure = true;
-    logging::warn("slurmctld gave no answer to a submission", {{"gang", name_of(gang.key)}, {"cause", error.message}});
+    logging::warn("slurmctld gave no answer to a submission",
+                  {{"gang", name_of(gang.key)}, {"cause", error.message}});
     for (const Member *member : gang.waiting())
       reporter_.waits(member->pod, "Unreachable", "slurmctld does not answer: " + error.message);
     retry_later(gang, unreachable_pause(gang.attempts));

@@ -21,7 +21,8 @@ public:
     std::function<void()> list;  ///< a submission got no answer: see whether there is a job
   };
 
-  Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, Reporter &reporter, Hooks hooks)
+  Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, Reporter &reporter,
+            Hooks hooks)
       : slurm_(slurm), timers_(timers), nodes_(nodes), reporter_(reporter), hooks_(std::move(hooks))
   {
   }

@@ -21,10 +21,10 @@ struct Tls {
 
 struct Request {
   std::string method = "GET", url, body;
-  std::vector<std::string> headers;   ///< "Name: value"
-  std::shared_ptr<const Tls> tls;     ///< shared by all requests that carry the same credentials
-  std::optional<std::string> proxy;   ///< "" = none; not given = as the environment says
-  std::string connect_to;             ///< "host:port" to connect to, whatever the URL says
+  std::vector<std::string> headers;  ///< "Name: value"
+  std::shared_ptr<const Tls> tls;    ///< shared by all requests that carry the same credentials
+  std::optional<std::string> proxy;  ///< "" = none; not given = as the environment says
+  std::string connect_to;            ///< "host:port" to connect to, whatever the URL says
   std::chrono::milliseconds timeout{30'000};  ///< for the whole exchange; 0 = none
   std::size_t max_body = 1 << 20;             ///< more is an error (not for streamed bodies)
   /// When given, the body of a 2xx answer is passed on as it comes, in pieces of any size.

@@ -147,7 +147,8 @@ Response response_of(Transfer &transfer, CURLcode code)
   if (const auto wait = transfer.easy.info<curl_off_t>(CURLINFO_RETRY_AFTER); wait > 0)
     response.retry_after = std::chrono::seconds(wait);
   if (transfer.too_large)
-    response.error = "the answer is larger than " + std::to_string(transfer.request.max_body) + " bytes";
+    response.error =
+        "the answer is larger than " + std::to_string(transfer.request.max_body) + " bytes";
   else if (transfer.no_memory)
     response.error = "out of memory";
   else if (code != CURLE_OK)
@@ -268,9 +269,6 @@ Transfers::Id Transfers::start(Request request, Done done)
   return id;
 }
 
-void Transfers::cancel(Id id)
-{
-  impl_->take(id);
-}
+void Transfers::cancel(Id id) { impl_->take(id); }
 
 }  // namespace http

@@ -53,7 +53,8 @@ std::string timestamp(bool micro)
   const auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
   std::string out(text, size);
   if (micro) {
-    const auto fraction = std::chrono::duration_cast<std::chrono::microseconds>(now).count() % 1'000'000;
+    const auto fraction =
+        std::chrono::duration_cast<std::chrono::microseconds>(now).count() % 1'000'000;
     const auto digits = std::to_string(fraction);
     out += "." + std::string(6 - digits.size(), '0') + digits;
   }
@@ -79,13 +80,15 @@ std::string event_name(const ObjectRef &regarding, std::uint64_t number)
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto stamp = static_cast<std::uint64_t>(
                          std::chrono::duration_cast<std::chrono::microseconds>(now).count()) *
-                         1'000 + number % 1'000;
+                         1'000 +
+                     number % 1'000;
   char text[20];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(stamp));
   return name + "." + text;
 }
 
-void add_map(json::Builder &body, std::string_view key, const std::map<std::string, std::string> &map)
+void add_map(json::Builder &body, std::string_view key,
+             const std::map<std::string, std::string> &map)
 {
   body.key(key).open();
   for (const auto &[name, value] : map)
@@ -104,7 +107,11 @@ std::string event_body(const ObjectRef &regarding, const Event &event, const std
 {
   json::Builder body;
   body.open().add("apiVersion", "events.k8s.io/v1").add("kind", "Event");
-  body.key("metadata").open().add("name", event_name(regarding, number)).add("namespace", ns).close();
+  body.key("metadata")
+      .open()
+      .add("name", event_name(regarding, number))
+      .add("namespace", ns)
+      .close();
   body.add("eventTime", timestamp(true))
       .add("reportingController", wellknown::kComponentName)
       .add("reportingInstance", instance)
@@ -148,7 +155,10 @@ WriteResult judge_bind(const http::Response &response, const std::string &node)
 }
 
 ApiWriter::ApiWriter(Client &client, Timers &timers, int max_in_flight, std::string instance)
-    : client_(client), timers_(timers), max_in_flight_(max_in_flight), instance_(std::move(instance))
+    : client_(client),
+      timers_(timers),
+      max_in_flight_(max_in_flight),
+      instance_(std::move(instance))
 {
 }
 
@@ -241,8 +251,8 @@ void ApiWriter::post_event(const ObjectRef &regarding, const Event &event)
     if (result.outcome == Outcome::done || result.outcome == Outcome::gone)
       return;
     ++lost_events_;
-    logging::warn("event not written", {{"object", ns + "/" + name}, {"reason", reason},
-                                        {"cause", result.message}});
+    logging::warn("event not written",
+                  {{"object", ns + "/" + name}, {"reason", reason}, {"cause", result.message}});
   };
   enqueue(std::move(write));
 }
@@ -268,11 +278,12 @@ void ApiWriter::send(Write write)
   ++in_flight_;
   ++write.tries;
   Call call = write.call;
-  client_.request(std::move(call), [this, write = std::move(write)](const http::Response &response) mutable {
-    --in_flight_;
-    answered(std::move(write), response);
-    pump();
-  });
+  client_.request(std::move(call),
+                  [this, write = std::move(write)](const http::Response &response) mutable {
+                    --in_flight_;
+                    answered(std::move(write), response);
+                    pump();
+                  });
 }
 
 void ApiWriter::answered(Write write, const http::Response &response)

@@ -29,7 +29,10 @@ public:
   void delete_pod(const ObjectRef &pod, std::optional<std::int64_t> grace_s, Done done) override;
   void post_event(const ObjectRef &regarding, const Event &event) override;
 
-  bool idle() const { return in_flight_ == 0 && waiting_ == 0 && writes_.empty() && events_.empty(); }
+  bool idle() const
+  {
+    return in_flight_ == 0 && waiting_ == 0 && writes_.empty() && events_.empty();
+  }
   std::size_t queued() const { return writes_.size() + events_.size() + waiting_; }
   std::uint64_t lost_events() const { return lost_events_; }
 
@@ -53,7 +56,7 @@ private:
   const int max_in_flight_;
   const std::string instance_;
   int in_flight_ = 0;
-  std::size_t waiting_ = 0;  // between two tries
+  std::size_t waiting_ = 0;            // between two tries
   std::deque<Write> writes_, events_;  // events wait behind everything else
   std::uint64_t last_event_ = 0, lost_events_ = 0;
 };

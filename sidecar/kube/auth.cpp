@@ -18,17 +18,21 @@ std::string trim(const std::string &text)
 {
   const char *blanks = " \t\r\n";
   const auto from = text.find_first_not_of(blanks);
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(blanks) - from + 1);
+  return from == std::string::npos ? ""
+                                   : text.substr(from, text.find_last_not_of(blanks) - from + 1);
 }
 
 bool same(const http::Tls &a, const http::Tls &b)
 {
-  return a.ca == b.ca && a.certificate == b.certificate && a.key == b.key && a.insecure == b.insecure;
+  return a.ca == b.ca && a.certificate == b.certificate && a.key == b.key &&
+         a.insecure == b.insecure;
 }
 
 }  // namespace
 
-Auth::Auth(Loop &loop, Credentials credentials) : loop_(loop), credentials_(std::move(credentials)) {}
+Auth::Auth(Loop &loop, Credentials credentials) : loop_(loop), credentials_(std::move(credentials))
+{
+}
 
 bool Auth::fresh() const { return Clock::now() < good_until_; }
 
@@ -83,7 +87,8 @@ void Auth::run_plugin()
         } catch (const CredentialsError &failure) {
           return finish(failure.what());
         }
-        good_until_ = credential.expires ? *credential.expires - kExpiryLeeway : Clock::now() + kForever;
+        good_until_ =
+            credential.expires ? *credential.expires - kExpiryLeeway : Clock::now() + kForever;
         finish("");
       });
 }

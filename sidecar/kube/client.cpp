@@ -52,9 +52,8 @@ void Client::send(Id id)
     request.headers.push_back("Content-Type: " + running.call.content_type);
   auth_.apply(request, running.call.path);
   try {
-    running.transfer = transfers_.start(std::move(request), [this, id](const http::Response &response) {
-      answered(id, response);
-    });
+    running.transfer = transfers_.start(
+        std::move(request), [this, id](const http::Response &response) { answered(id, response); });
   } catch (const std::exception &error) {
     http::Response response;
     response.error = error.what();

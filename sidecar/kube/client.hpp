@@ -18,9 +18,9 @@ namespace kube {
 
 struct Call {
   std::string method = "GET";
-  std::string path;           ///< with the query, values escaped
+  std::string path;  ///< with the query, values escaped
   std::string body, content_type = "application/json";
-  const char *label = "";     ///< what it is, for metrics: "bind", "watch pods"
+  const char *label = "";  ///< what it is, for metrics: "bind", "watch pods"
   std::chrono::milliseconds timeout{30'000};
   std::size_t max_body = 4 << 20;
   std::function<void(std::string_view)> on_data;  ///< see http::Request

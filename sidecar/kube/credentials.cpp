@@ -39,8 +39,9 @@ Credentials in_cluster()
   auto host = environment("KUBERNETES_SERVICE_HOST");
   const auto port = environment("KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty())
-    throw CredentialsError("no kubeconfig is configured, KUBECONFIG is not set, ~/.kube/config does "
-                           "not exist, and KUBERNETES_SERVICE_HOST says that this is no pod");
+    throw CredentialsError(
+        "no kubeconfig is configured, KUBECONFIG is not set, ~/.kube/config does "
+        "not exist, and KUBERNETES_SERVICE_HOST says that this is no pod");
   if (host.find(':') != std::string::npos)
     host = "[" + host + "]";
   Credentials out;
@@ -102,10 +103,7 @@ std::string read_small_file(const std::string &path)
   return text;
 }
 
-std::string Secret::read() const
-{
-  return file.empty() ? text : read_small_file(file);
-}
+std::string Secret::read() const { return file.empty() ? text : read_small_file(file); }
 
 Credentials load_credentials(const std::string &path)
 {

@@ -32,8 +32,8 @@ struct Secret {
 };
 
 struct Credentials {
-  std::string source;       ///< for messages: the kubeconfig and context, or "in-cluster"
-  std::string server;       ///< https://host:port, perhaps with a path, without a slash at the end
+  std::string source;  ///< for messages: the kubeconfig and context, or "in-cluster"
+  std::string server;  ///< https://host:port, perhaps with a path, without a slash at the end
   std::string tls_server_name;
   std::optional<std::string> proxy;
   Secret ca;

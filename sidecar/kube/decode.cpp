@@ -50,9 +50,7 @@ void read(Value object, const char *key, std::map<std::string, std::string> &out
 template <typename T>
 void read_list(Value object, const char *key, std::vector<T> &out, void (*one)(Value, T &))
 {
-  in_field(key, [&] {
-    object[key].each_item([&](Value item) { one(item, out.emplace_back()); });
-  });
+  in_field(key, [&] { object[key].each_item([&](Value item) { one(item, out.emplace_back()); }); });
 }
 
 void read(Value object, const char *key, ResourceList &out, Round round)
@@ -61,8 +59,7 @@ void read(Value object, const char *key, ResourceList &out, Round round)
     object[key].each_member([&](std::string_view name, Value value) {
       in_field(name, [&] {
         const auto text = value.scalar();
-        const auto amount =
-            name == "cpu" ? parse_millis(text, round) : parse_quantity(text, round);
+        const auto amount = name == "cpu" ? parse_millis(text, round) : parse_quantity(text, round);
         if (!amount)
           throw json::Error("expected a quantity, not '" + text.substr(0, 64) + "'");
         out.emplace(name, *amount);
@@ -161,10 +158,7 @@ void decode_pod_status(Value status, Pod &pod)
   read_list(status, "containerStatuses", pod.container_statuses, decode_container_status);
 }
 
-void decode_dependency(Value object, std::string &name)
-{
-  read(object, "name", name);
-}
+void decode_dependency(Value object, std::string &name) { read(object, "name", name); }
 
 void decode_replicated_job(Value object, ReplicatedJob &job)
 {

@@ -105,7 +105,8 @@ ExecCredential parse_exec_credential(const ExecPlugin &plugin, const std::string
 try {
   const json::Document document(text);
   const json::Value root = document.root();
-  if (root["kind"].string() != "ExecCredential" || root["apiVersion"].string() != plugin.api_version)
+  if (root["kind"].string() != "ExecCredential" ||
+      root["apiVersion"].string() != plugin.api_version)
     throw CredentialsError("it printed no ExecCredential of " + plugin.api_version);
   const json::Value status = root["status"];
   ExecCredential out;
@@ -185,7 +186,8 @@ struct ExecRun::Impl {
   void ended()
   {
     int status = 0;
-    if (waitpid(std::exchange(pid, -1), &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (waitpid(std::exchange(pid, -1), &status, 0) < 0 || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
       return finish("it failed, wait status " + std::to_string(status), {});
     try {
       finish("", parse_exec_credential(plugin, text));

@@ -63,10 +63,10 @@ private:
 /// Builds one JSON text; keys and values alternate as in RapidJSON's Writer.
 class Builder {
 public:
-  Builder &open();                              ///< {
-  Builder &close();                             ///< }
-  Builder &open_list();                         ///< [
-  Builder &close_list();                        ///< ]
+  Builder &open();        ///< {
+  Builder &close();       ///< }
+  Builder &open_list();   ///< [
+  Builder &close_list();  ///< ]
   Builder &key(std::string_view name);
   Builder &add(std::string_view name, std::string_view value);
   Builder &add_int(std::string_view name, std::int64_t value);

@@ -32,7 +32,8 @@ void JsonStream::feed(std::string_view data, const std::function<bool(std::strin
       throw json::Error("the stream is not made of JSON objects");
     }
     if (scanned_ - begin > max_object_)
-      throw json::Error("an object of the stream is larger than " + std::to_string(max_object_) + " bytes");
+      throw json::Error("an object of the stream is larger than " + std::to_string(max_object_) +
+                        " bytes");
   }
   kept_.erase(0, begin);
   scanned_ -= begin;

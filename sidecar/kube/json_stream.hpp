@@ -19,8 +19,8 @@ public:
 
 private:
   std::size_t max_object_;
-  std::string kept_;        // the beginning of an object that is not complete
-  std::size_t scanned_ = 0; // how much of kept_ was looked at
+  std::string kept_;         // the beginning of an object that is not complete
+  std::size_t scanned_ = 0;  // how much of kept_ was looked at
   int depth_ = 0;
   bool in_string_ = false, escaped_ = false;
 };

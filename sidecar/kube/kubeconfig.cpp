@@ -21,7 +21,8 @@ struct Section {
 
   [[noreturn]] void fail(const std::string &field, const std::string &what) const
   {
-    throw CredentialsError(file->path + ": " + key + (field.empty() ? "" : "." + field) + ": " + what);
+    throw CredentialsError(file->path + ": " + key + (field.empty() ? "" : "." + field) + ": " +
+                           what);
   }
 
   std::string text(const char *field) const
@@ -176,7 +177,8 @@ Credentials load_kubeconfig(const std::vector<std::string> &paths)
       files.push_back(read_file(path));
   }
   if (files.empty())
-    throw CredentialsError(paths.front() + ": does not exist, nor do the other files of KUBECONFIG");
+    throw CredentialsError(paths.front() +
+                           ": does not exist, nor do the other files of KUBECONFIG");
 
   Credentials out;
   try {

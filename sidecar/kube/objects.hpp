@@ -87,8 +87,8 @@ struct ReplicatedJob {
   std::string name;
   std::int64_t replicas = 1, parallelism = 1;
   std::optional<std::int64_t> completions;
-  std::vector<std::string> depends_on;                ///< names of replicated jobs
-  std::map<std::string, std::string> pod_labels;      ///< of the pod template
+  std::vector<std::string> depends_on;            ///< names of replicated jobs
+  std::map<std::string, std::string> pod_labels;  ///< of the pod template
 };
 
 /// jobset.x-k8s.io/v1alpha2

@@ -24,10 +24,8 @@ public:
   Reflector(Client &client, Timers &timers, Collection collection, Handler handler)
       : handler_(std::move(handler)),
         watcher_(client, timers, std::move(collection),
-                 {[this] { ++round_; },
-                  [this](json::Value object) { seen(object); },
-                  [this](json::Value object) { deleted(object); },
-                  [this] { complete(); }})
+                 {[this] { ++round_; }, [this](json::Value object) { seen(object); },
+                  [this](json::Value object) { deleted(object); }, [this] { complete(); }})
   {
   }
 

@@ -33,7 +33,10 @@ int watch_seconds()
 }  // namespace
 
 Watcher::Watcher(Client &client, Timers &timers, Collection collection, Handler handler)
-    : client_(client), timers_(timers), collection_(std::move(collection)), handler_(std::move(handler))
+    : client_(client),
+      timers_(timers),
+      collection_(std::move(collection)),
+      handler_(std::move(handler))
 {
 }
 
@@ -71,7 +74,9 @@ void Watcher::again(milliseconds pause)
 
 std::string Watcher::query() const
 {
-  return collection_.field_selector.empty() ? "" : "&fieldSelector=" + escape(collection_.field_selector);
+  return collection_.field_selector.empty()
+             ? ""
+             : "&fieldSelector=" + escape(collection_.field_selector);
 }
 
 void Watcher::open_watch()
@@ -79,8 +84,9 @@ void Watcher::open_watch()
   const int timeout = watch_seconds();
   Call call;
   call.label = "watch";
-  call.path = collection_.path + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=" +
-              std::to_string(timeout) + query();
+  call.path = collection_.path +
+              "?watch=1&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(timeout) +
+              query();
   if (step_ == Step::watch_list) {
     call.path += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     begin();
@@ -163,9 +169,9 @@ void Watcher::guarded(json::Value object, const std::function<void(json::Value)>
   try {
     fn(object);
   } catch (const json::Error &error) {
-    logging::warn("object passed over", {{"collection", collection_.name},
-                                         {"object", name_of(object)},
-                                         {"cause", error.what()}});
+    logging::warn(
+        "object passed over",
+        {{"collection", collection_.name}, {"object", name_of(object)}, {"cause", error.what()}});
   }
 }
 
@@ -193,8 +199,8 @@ void Watcher::stream_ended(const http::Response &response)
     if (listing_ || !progress_)
       ++failures_;
     if (listing_)
-      logging::warn("watch ended before everything was there", {{"collection", collection_.name},
-                                                                {"cause", response.error}});
+      logging::warn("watch ended before everything was there",
+                    {{"collection", collection_.name}, {"cause", response.error}});
     return again(failures_ == 0 ? milliseconds(0)
                                 : backoff(failures_, {}, kFirstBackoff, kLongestBackoff));
   }
@@ -215,7 +221,8 @@ void Watcher::start_over(const std::string &why)
   logging::info("listing again", {{"collection", collection_.name}, {"cause", why}});
   step_ = no_watch_list_ ? Step::list : Step::watch_list;
   continue_.clear();
-  again(failures_++ == 0 ? milliseconds(0) : backoff(failures_, {}, kFirstBackoff, kLongestBackoff));
+  again(failures_++ == 0 ? milliseconds(0)
+                         : backoff(failures_, {}, kFirstBackoff, kLongestBackoff));
 }
 
 void Watcher::failed(const http::Response &response)
@@ -233,8 +240,10 @@ void Watcher::failed(const http::Response &response)
   ++failures_;
   const auto pause = backoff(failures_, response.retry_after, kFirstBackoff, kLongestBackoff);
   const auto cause = response.error.empty() ? response.body.substr(0, 300) : response.error;
-  logging::warn("cannot watch", {{"collection", collection_.name}, {"status", response.status},
-                                 {"cause", cause}, {"again_in_ms", pause.count()}});
+  logging::warn("cannot watch", {{"collection", collection_.name},
+                                 {"status", response.status},
+                                 {"cause", cause},
+                                 {"again_in_ms", pause.count()}});
   continue_.clear();  // a list begins anew
   again(pause);
 }

@@ -14,9 +14,9 @@
 namespace kube {
 
 struct Collection {
-  std::string path;            ///< "/api/v1/pods"
+  std::string path;  ///< "/api/v1/pods"
   std::string field_selector;
-  std::string name;            ///< for messages and metrics: "pods"
+  std::string name;  ///< for messages and metrics: "pods"
 };
 
 /// Uses WatchList (the first watch also brings what exists) and falls back to list and watch where
@@ -25,10 +25,10 @@ struct Collection {
 class Watcher {
 public:
   struct Handler {
-    std::function<void()> begins;               ///< all that exists follows
-    std::function<void(json::Value)> seen;      ///< added or changed
-    std::function<void(json::Value)> deleted;   ///< with its last state
-    std::function<void()> complete;             ///< what was not seen since begins() is gone
+    std::function<void()> begins;              ///< all that exists follows
+    std::function<void(json::Value)> seen;     ///< added or changed
+    std::function<void(json::Value)> deleted;  ///< with its last state
+    std::function<void()> complete;            ///< what was not seen since begins() is gone
   };
 
   Watcher(Client &client, Timers &timers, Collection collection, Handler handler);
@@ -68,12 +68,12 @@ private:
   const Handler handler_;
 
   Step step_ = Step::watch_list;
-  bool no_watch_list_ = false;   // this server does not have it
+  bool no_watch_list_ = false;  // this server does not have it
   bool started_ = false, absent_ = false, listing_ = false;
-  bool progress_ = false;        // the stream brought something
-  bool expired_ = false;         // the stream said 410
+  bool progress_ = false;  // the stream brought something
+  bool expired_ = false;   // the stream said 410
   std::string resource_version_, continue_;
-  std::string trouble_;          // what is wrong with the stream
+  std::string trouble_;  // what is wrong with the stream
   int failures_ = 0;
   Client::Id request_ = 0;
   Timers::Id timer_ = 0;

@@ -47,7 +47,8 @@ public:
                          std::function<void(Error, std::optional<std::vector<Job>>)> done) = 0;
 
   /// Asks job_submit/k8s to end the job as COMPLETED (status 0) or FAILED. Success means accepted.
-  virtual void complete(const Job &job, std::uint32_t wait_status, std::function<void(Error)> done) = 0;
+  virtual void complete(const Job &job, std::uint32_t wait_status,
+                        std::function<void(Error)> done) = 0;
   /// Asks job_submit/k8s to cancel the job. Success means accepted.
   virtual void cancel(const Job &job, std::function<void(Error)> done) = 0;
 };

@@ -15,8 +15,18 @@ using JobId = std::uint32_t;
 
 /// Slurm's base job states, in upstream spelling.
 enum class JobState : std::uint8_t {
-  PENDING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED,
-  BOOT_FAIL, DEADLINE, OUT_OF_MEMORY,
+  PENDING,
+  RUNNING,
+  SUSPENDED,
+  COMPLETED,
+  CANCELLED,
+  FAILED,
+  TIMEOUT,
+  NODE_FAIL,
+  PREEMPTED,
+  BOOT_FAIL,
+  DEADLINE,
+  OUT_OF_MEMORY,
 };
 const char *to_string(JobState state) noexcept;
 /// True for states from which no job returns.
@@ -24,7 +34,7 @@ bool is_end(JobState state) noexcept;
 
 /// What one node of a running job gives to it.
 struct NodeShare {
-  std::string name;         ///< Slurm node name
+  std::string name;  ///< Slurm node name
   std::uint32_t cpus = 0;
 };
 
@@ -32,10 +42,10 @@ struct Job {
   JobId id = 0;
   protocol::Identity tag;
   JobState state = JobState::PENDING;
-  bool configuring = false;   ///< nodes are known but still booting or in prolog
-  std::string reason;         ///< Slurm's pending reason ("Resources"), "" for none
-  std::string description;    ///< Slurm's longer words for it, often ""
-  std::time_t start = 0;      ///< start, or expected start while pending; 0 = unknown
+  bool configuring = false;  ///< nodes are known but still booting or in prolog
+  std::string reason;        ///< Slurm's pending reason ("Resources"), "" for none
+  std::string description;   ///< Slurm's longer words for it, often ""
+  std::time_t start = 0;     ///< start, or expected start while pending; 0 = unknown
   std::time_t submit = 0;
   std::uint32_t tasks = 0;
   std::uint32_t cpus_per_task = 1;

@@ -22,20 +22,22 @@ std::string tres_of(const workload::TaskShape &shape)
 {
   std::string all;
   for (const auto &[name, count] : shape.gres)
-    all += (all.empty() ? "" : ",") + std::string("gres") + slurm_compat::kGresSeparator + name + ":" +
-           std::to_string(count);
+    all += (all.empty() ? "" : ",") + std::string("gres") + slurm_compat::kGresSeparator + name +
+           ":" + std::to_string(count);
   return all;
 }
 
 std::string claim_of(const workload::JobRequest &request, const std::string &cluster)
 {
   const workload::GangKey &gang = request.gang;
-  std::string claim = protocol::encode_claim({{cluster, gang.ns, gang.kind, gang.name, gang.uid, gang.stage},
-                                              request.options.comment.value_or("")});
+  std::string claim =
+      protocol::encode_claim({{cluster, gang.ns, gang.kind, gang.name, gang.uid, gang.stage},
+                              request.options.comment.value_or("")});
   if (claim.size() > protocol::kMaxCommentBytes)
-    throw std::length_error("the job comment is too long: Slurm keeps " +
-                            std::to_string(protocol::kMaxCommentBytes) + " bytes, of which our own words need " +
-                            std::to_string(claim.size() - request.options.comment.value_or("").size()));
+    throw std::length_error(
+        "the job comment is too long: Slurm keeps " + std::to_string(protocol::kMaxCommentBytes) +
+        " bytes, of which our own words need " +
+        std::to_string(claim.size() - request.options.comment.value_or("").size()));
   return claim;
 }
 
@@ -70,10 +72,7 @@ void JobDesc::set_up()
   desc_.work_dir = keep("/");
 }
 
-char *JobDesc::keep(const std::string &text)
-{
-  return texts_.emplace_back(text).data();
-}
+char *JobDesc::keep(const std::string &text) { return texts_.emplace_back(text).data(); }
 
 void JobDesc::set_size(const workload::JobRequest &request)
 {

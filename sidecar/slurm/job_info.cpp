@@ -50,10 +50,12 @@ std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &clust
   job.tasks = info.num_tasks;
   if (info.cpus_per_task > 0 && info.cpus_per_task != NO_VAL16)
     job.cpus_per_task = info.cpus_per_task;
-  job.time_limit_min = info.time_limit == INFINITE || info.time_limit == NO_VAL ? 0 : info.time_limit;
+  job.time_limit_min =
+      info.time_limit == INFINITE || info.time_limit == NO_VAL ? 0 : info.time_limit;
   if (has_nodes(info)) {
     const std::vector<std::string> names = expand(info.nodes);
-    const auto share = static_cast<std::uint32_t>(info.num_cpus / std::max<std::size_t>(1, names.size()));
+    const auto share =
+        static_cast<std::uint32_t>(info.num_cpus / std::max<std::size_t>(1, names.size()));
     for (const std::string &name : names)
       job.nodes.push_back({name, std::max(share, job.cpus_per_task)});
   }

@@ -87,7 +87,9 @@ JobResult allocate_now(const workload::JobRequest &request, const std::string &c
 JobResult reject_unseen(JobId id)
 {
   slurm_compat::kill_job(id, SIGKILL, 0);
-  return {{Cause::refused, 0, "slurmctld runs without job_submit/k8s (JobSubmitPlugins=k8s in slurm.conf)"}, {}};
+  return {{Cause::refused, 0,
+           "slurmctld runs without job_submit/k8s (JobSubmitPlugins=k8s in slurm.conf)"},
+          {}};
 }
 
 JobResult load_now(JobId id, const std::string &cluster)
@@ -140,7 +142,8 @@ Error ask_now(const protocol::Verb &verb)
   if (raw)
     slurm_free_will_run_response_msg(raw);
   if (rc == SLURM_SUCCESS)
-    return {Cause::refused, 0, "slurmctld took a verb for a job: is job_submit/k8s in JobSubmitPlugins?"};
+    return {Cause::refused, 0,
+            "slurmctld took a verb for a job: is job_submit/k8s in JobSubmitPlugins?"};
   Error error = last_error();
   if (error.code == protocol::kVerbAccepted)
     return {};
@@ -170,53 +173,62 @@ template <typename Result>
 void LibslurmClient::call(const char *rpc, Urgency urgency, std::function<Result()> work,
                           std::function<void(Result)> done)
 {
-  pool_->run(urgency, [this, rpc, alive = alive_, work = std::move(work), done = std::move(done)]() mutable {
-    const auto begun = std::chrono::steady_clock::now();
-    Result result;
-    try {
-      result = work();
-    } catch (const std::exception &error) {
-      result = failure<Result>(error.what());
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    loop_.post([this, rpc, alive, took, result = std::move(result), done = std::move(done)]() mutable {
-      if (!*alive)
-        return;
-      settings_.observe(rpc, error_of(result), took.count());
-      done(std::move(result));
-    });
-  });
+  pool_->run(urgency,
+             [this, rpc, alive = alive_, work = std::move(work), done = std::move(done)]() mutable {
+               const auto begun = std::chrono::steady_clock::now();
+               Result result;
+               try {
+                 result = work();
+               } catch (const std::exception &error) {
+                 result = failure<Result>(error.what());
+               }
+               const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+               loop_.post([this, rpc, alive, took, result = std::move(result),
+                           done = std::move(done)]() mutable {
+                 if (!*alive)
+                   return;
+                 settings_.observe(rpc, error_of(result), took.count());
+                 done(std::move(result));
+               });
+             });
 }
 
-void LibslurmClient::allocate(const workload::JobRequest &request, std::function<void(Error, Job)> done)
+void LibslurmClient::allocate(const workload::JobRequest &request,
+                              std::function<void(Error, Job)> done)
 {
-  call<JobResult>("allocate", Urgency::later,
-                  [request, cluster = settings_.cluster] { return allocate_now(request, cluster); },
-                  [done = std::move(done)](JobResult result) { done(result.error, std::move(result.job)); });
+  call<JobResult>(
+      "allocate", Urgency::later,
+      [request, cluster = settings_.cluster] { return allocate_now(request, cluster); },
+      [done = std::move(done)](JobResult result) { done(result.error, std::move(result.job)); });
 }
 
 void LibslurmClient::load_job(JobId id, std::function<void(Error, Job)> done)
 {
-  call<JobResult>("load_job", Urgency::soon, [id, cluster = settings_.cluster] { return load_now(id, cluster); },
-                  [done = std::move(done)](JobResult result) { done(result.error, std::move(result.job)); });
+  call<JobResult>(
+      "load_job", Urgency::soon,
+      [id, cluster = settings_.cluster] { return load_now(id, cluster); },
+      [done = std::move(done)](JobResult result) { done(result.error, std::move(result.job)); });
 }
 
 void LibslurmClient::load_jobs(bool if_changed,
                                std::function<void(Error, std::optional<std::vector<Job>>)> done)
 {
   const std::time_t since = if_changed ? last_update_ : 0;
-  call<JobsResult>("load_jobs", Urgency::soon,
-                   [since, cluster = settings_.cluster] { return list_now(since, cluster); },
-                   [this, done = std::move(done)](JobsResult result) {
-                     if (result.jobs)
-                       last_update_ = result.last_update;
-                     done(result.error, std::move(result.jobs));
-                   });
+  call<JobsResult>(
+      "load_jobs", Urgency::soon,
+      [since, cluster = settings_.cluster] { return list_now(since, cluster); },
+      [this, done = std::move(done)](JobsResult result) {
+        if (result.jobs)
+          last_update_ = result.last_update;
+        done(result.error, std::move(result.jobs));
+      });
 }
 
-void LibslurmClient::complete(const Job &job, std::uint32_t wait_status, std::function<void(Error)> done)
+void LibslurmClient::complete(const Job &job, std::uint32_t wait_status,
+                              std::function<void(Error)> done)
 {
-  verb({protocol::VerbKind::complete, job.id, wait_status, settings_.cluster, job.tag.uid}, std::move(done));
+  verb({protocol::VerbKind::complete, job.id, wait_status, settings_.cluster, job.tag.uid},
+       std::move(done));
 }
 
 void LibslurmClient::cancel(const Job &job, std::function<void(Error)> done)
@@ -226,7 +238,9 @@ void LibslurmClient::cancel(const Job &job, std::function<void(Error)> done)
 
 void LibslurmClient::verb(const protocol::Verb &verb, std::function<void(Error)> done)
 {
-  call<Error>(protocol::to_string(verb.kind), Urgency::soon, [verb] { return ask_now(verb); }, std::move(done));
+  call<Error>(
+      protocol::to_string(verb.kind), Urgency::soon, [verb] { return ask_now(verb); },
+      std::move(done));
 }
 
 }  // namespace slurm

@@ -14,8 +14,8 @@
 namespace slurm {
 
 struct ClientSettings {
-  std::string cluster;    ///< ClusterId
-  std::string conf;       ///< slurm.conf, "" for Slurm's own search
+  std::string cluster;  ///< ClusterId
+  std::string conf;     ///< slurm.conf, "" for Slurm's own search
   int threads = 4;
   /// Called in the loop after each call with its name, its error and its duration.
   std::function<void(const char *rpc, const Error &, double seconds)> observe =
@@ -32,7 +32,8 @@ public:
   void load_job(JobId id, std::function<void(Error, Job)> done) override;
   void load_jobs(bool if_changed,
                  std::function<void(Error, std::optional<std::vector<Job>>)> done) override;
-  void complete(const Job &job, std::uint32_t wait_status, std::function<void(Error)> done) override;
+  void complete(const Job &job, std::uint32_t wait_status,
+                std::function<void(Error)> done) override;
   void cancel(const Job &job, std::function<void(Error)> done) override;
 
 private:

@@ -27,9 +27,9 @@ public:
   Stages(const kube::JobSet &job_set, const std::string &group_name);
 
   struct Place {
-    std::string stage;         ///< "0", "1", …; "" if there is one only
-    std::int64_t expected = 0; ///< pods of this stage that belong to the group
-    std::int64_t order = 0;    ///< position of the replicated job in the JobSet
+    std::string stage;          ///< "0", "1", …; "" if there is one only
+    std::int64_t expected = 0;  ///< pods of this stage that belong to the group
+    std::int64_t order = 0;     ///< position of the replicated job in the JobSet
   };
 
   /// Where the pods of a replicated job belong; nothing for a name the JobSet does not have.

@@ -25,9 +25,9 @@ struct JobOptions {
 
 /// The largest need of any pod of the gang, in Slurm's units; every member gets this much.
 struct TaskShape {
-  std::uint32_t cpus = 1;                       ///< whole CPUs, at least 1
-  std::uint64_t memory_mib = 1;                 ///< at least 1: Slurm takes 0 for "all of the node"
-  std::map<std::string, std::uint64_t> gres;    ///< GRES name or name:type -> count
+  std::uint32_t cpus = 1;                     ///< whole CPUs, at least 1
+  std::uint64_t memory_mib = 1;               ///< at least 1: Slurm takes 0 for "all of the node"
+  std::map<std::string, std::uint64_t> gres;  ///< GRES name or name:type -> count
 
   bool operator==(const TaskShape &) const = default;
 };
@@ -35,7 +35,7 @@ struct TaskShape {
 /// Which gang: the object that makes pods belong together.
 struct GangKey {
   std::string ns;
-  std::string kind;   ///< "Pod" or "PodGroup"
+  std::string kind;  ///< "Pod" or "PodGroup"
   std::string name;
   std::string uid;
   std::string stage;  ///< dependency stage of a JobSet, "" if there is only one
@@ -54,7 +54,8 @@ struct JobRequest {
   TaskShape shape;
   JobOptions options;
   std::vector<std::string> excluded_nodes;  ///< Slurm node names
-  std::vector<std::string> required_nodes;  ///< Slurm node names; only to take back nodes whose pods still run
+  std::vector<std::string>
+      required_nodes;  ///< Slurm node names; only to take back nodes whose pods still run
 };
 
 }  // namespace workload

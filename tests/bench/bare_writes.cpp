@@ -26,11 +26,11 @@ public:
         client_(transfers_, auth_),
         writer_(client_, loop_, in_flight, "bench"),
         nodes_(client_, loop_, {"/api/v1/nodes", "", "nodes"},
-               {[this](const kube::Node &n) { names_.push_back(n.meta.name); }, [](const kube::Node &) {},
-                [this] { pods_.start(); }}),
+               {[this](const kube::Node &n) { names_.push_back(n.meta.name); },
+                [](const kube::Node &) {}, [this] { pods_.start(); }}),
         pods_(client_, loop_, {"/api/v1/namespaces/" + kube::escape(ns) + "/pods", "", "pods"},
-              {[this](const kube::Pod &p) { waiting_.emplace(p.meta.name, p); }, [](const kube::Pod &) {},
-               [this] { run(); }})
+              {[this](const kube::Pod &p) { waiting_.emplace(p.meta.name, p); },
+               [](const kube::Pod &) {}, [this] { run(); }})
   {
   }
 
@@ -51,8 +51,9 @@ private:
     for (const auto &[name, pod] : waiting_) {
       const std::string &node = names_.at(next++ % names_.size());
       const kube::ObjectRef ref{"v1", "Pod", pod.meta.ns, name, pod.meta.uid};
-      writer_.bind(ref, node, {{wellknown::kJobIdLabel, "1"}}, {{wellknown::kSlurmNodeAnnotation, node}},
-                   [this, ref, node](const kube::WriteResult &result) { bound(ref, node, result); });
+      writer_.bind(
+          ref, node, {{wellknown::kJobIdLabel, "1"}}, {{wellknown::kSlurmNodeAnnotation, node}},
+          [this, ref, node](const kube::WriteResult &result) { bound(ref, node, result); });
     }
     look();
   }

@@ -71,7 +71,8 @@ public:
     conditions.emplace_back(pod.name, condition);
     done({kube::Outcome::done, ""});
   }
-  void delete_pod(const kube::ObjectRef &pod, std::optional<std::int64_t> grace_s, Done done) override
+  void delete_pod(const kube::ObjectRef &pod, std::optional<std::int64_t> grace_s,
+                  Done done) override
   {
     deletions.emplace_back(pod.name, grace_s.value_or(-1));
     done({next_delete, "test"});
@@ -135,8 +136,9 @@ public:
     else
       done({}, found->second);
   }
-  void load_jobs(bool, std::function<void(slurm::Error, std::optional<std::vector<slurm::Job>>)> done)
-      override
+  void
+  load_jobs(bool,
+            std::function<void(slurm::Error, std::optional<std::vector<slurm::Job>>)> done) override
   {
     ++listings;
     if (unreachable) {
@@ -148,7 +150,8 @@ public:
       all.push_back(job);
     done({}, all);
   }
-  void complete(const slurm::Job &job, std::uint32_t status, std::function<void(slurm::Error)> done) override
+  void complete(const slurm::Job &job, std::uint32_t status,
+                std::function<void(slurm::Error)> done) override
   {
     completed.emplace_back(job.id, status);
     if (!unreachable)
@@ -167,8 +170,8 @@ public:
   {
     slurm::Job job;
     job.id = ++last_id;
-    job.tag = {"test", request.gang.ns, request.gang.kind, request.gang.name, request.gang.uid,
-               request.gang.stage};
+    job.tag = {"test",           request.gang.ns,   request.gang.kind, request.gang.name,
+               request.gang.uid, request.gang.stage};
     job.tasks = request.tasks;
     job.cpus_per_task = request.shape.cpus;
     if (!nodes.empty()) {
@@ -243,10 +246,12 @@ struct Scene {
   Scene() { restart(); }
 
   /// A new sidecar that is shown what exists, as after kill -9.
-  void restart(const std::vector<kube::Pod> &pods = {}, const std::vector<kube::PodGroup> &groups = {})
+  void restart(const std::vector<kube::Pod> &pods = {},
+               const std::vector<kube::PodGroup> &groups = {})
   {
     clock = Clock();
-    controller = std::make_unique<controller::Controller>(kube, slurm, clock, controller::Settings{});
+    controller =
+        std::make_unique<controller::Controller>(kube, slurm, clock, controller::Settings{});
     controller->start([&] {
       for (int i = 0; i < 4; ++i)
         controller->upsert(node("n" + std::to_string(i)));

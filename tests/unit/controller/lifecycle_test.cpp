@@ -4,7 +4,8 @@
 
 using namespace harness;
 
-TEST_CASE("a single pod is bound to the node of its job, with label and annotation in the same write")
+TEST_CASE(
+    "a single pod is bound to the node of its job, with label and annotation in the same write")
 {
   Scene scene;
   scene.slurm.nodes = {{"n2", 8}};
@@ -245,7 +246,8 @@ TEST_CASE("a refused job says so in Slurm's words and is asked again when the po
   scene.slurm.allocate_error = {slurm::Cause::refused, 2000, "Invalid partition name specified"};
   scene.show(pod("a"));
   REQUIRE(scene.kube.conditions.size() == 1);
-  CHECK(scene.kube.conditions[0].second.message.find("Invalid partition name") != std::string::npos);
+  CHECK(scene.kube.conditions[0].second.message.find("Invalid partition name") !=
+        std::string::npos);
   CHECK(scene.kube.events_of("FailedScheduling") == 1);
   scene.slurm.allocate_error = {};
   kube::Pod changed = pod("a");
@@ -257,7 +259,8 @@ TEST_CASE("a refused job says so in Slurm's words and is asked again when the po
 TEST_CASE("a job that fits nowhere is asked again when nodes change")
 {
   Scene scene;
-  scene.slurm.allocate_error = {slurm::Cause::unfit, 2014, "Requested node configuration is not available"};
+  scene.slurm.allocate_error = {slurm::Cause::unfit, 2014,
+                                "Requested node configuration is not available"};
   scene.show(pod("a"));
   scene.clock.pass(seconds(5));
   CHECK(scene.slurm.requests.size() == 1);

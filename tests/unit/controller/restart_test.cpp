@@ -60,7 +60,8 @@ TEST_CASE("pods that finished while nobody looked end their job")
   Scene scene;
   scene.slurm.nodes = {{"n0", 8}};
   show_pair(scene);
-  const kube::Pod a = finished(scene.bound(pod("a", "g"), 0)), b = finished(scene.bound(pod("b", "g"), 1), 4);
+  const kube::Pod a = finished(scene.bound(pod("a", "g"), 0)),
+                  b = finished(scene.bound(pod("b", "g"), 1), 4);
   scene.restart({a, b}, {group("g", 2)});
   REQUIRE(scene.slurm.completed.size() == 1);
   CHECK(scene.slurm.completed[0].second == 4 * 256);
@@ -86,7 +87,8 @@ TEST_CASE("bound pods stay with their job even if their group object is gone")
   CHECK(scene.kube.deletions.empty());
 }
 
-TEST_CASE("a job that Slurm has forgotten leaves its pods alone and is asked for again on their nodes")
+TEST_CASE(
+    "a job that Slurm has forgotten leaves its pods alone and is asked for again on their nodes")
 {
   Scene scene;
   scene.slurm.nodes = {{"n0", 8}};

@@ -28,14 +28,15 @@ TEST_CASE("a tag survives the way through Slurm and is no claim")
 
 TEST_CASE("the longest names that Kubernetes allows fit into Slurm's 1,024 bytes")
 {
-  const protocol::Identity longest{std::string(63, 'c'), std::string(63, 'n'), "PodGroup",
+  const protocol::Identity longest{std::string(63, 'c'),  std::string(63, 'n'), "PodGroup",
                                    std::string(253, 'x'), std::string(36, 'u'), "12"};
   CHECK(protocol::encode_tag(longest).size() <= protocol::kMaxCommentBytes);
 }
 
 TEST_CASE("an administrator's own JSON is neither tag nor claim")
 {
-  for (const char *text : {R"({"team":"x"})", "{}", "[]", "", "hello", R"({"slurm-k8s.dev/tag":3})"}) {
+  for (const char *text :
+       {R"({"team":"x"})", "{}", "[]", "", "hello", R"({"slurm-k8s.dev/tag":3})"}) {
     CHECK_FALSE(protocol::parse_tag(text));
     CHECK_FALSE(protocol::parse_claim(text));
   }
@@ -99,7 +100,8 @@ TEST_CASE("hints arrive in order, and a newer plugin's unknown hint counts as a 
 TEST_CASE("a batch whose job hint has no job is refused")
 {
   CHECK_FALSE(protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0,"events":[{"type":"job_end"}]})"));
-  CHECK_FALSE(protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0,"events":[{"type":"job_end","job":-1}]})"));
+  CHECK_FALSE(
+      protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0,"events":[{"type":"job_end","job":-1}]})"));
   CHECK_FALSE(protocol::parse_batch(R"({"v":1,"epoch":1,"seq":0})"));
 }
 

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the documentation say what the code has, and all of it."""
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def text(path: str) -> str:
+    """A file of the repository."""
+    return (ROOT / path).read_text()
+
+
+def table(path: str, heading: str, column: int = 1) -> set:
+    """The code words in a column of the table under a heading."""
+    part = text(path).split(f"\n{heading}\n")[1].split("\n#")[0]
+    cells = [line.split("|")[column] for line in part.splitlines() if line.startswith("| `")]
+    return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell)}
+
+
+def constants() -> dict:
+    """Name -> value of include/wellknown.hpp."""
+    return dict(re.findall(r'constexpr char (\w+)\[\] = "([^"]+)";', text("include/wellknown.hpp")))
+
+
+def test_job_options_are_those_of_the_user_page():
+    prefix = {"kSlinky": "kSlinkyPrefix", "kSunk": "kSunkPrefix", "kOwn": "kOwnPrefix"}
+    rows = re.findall(r'Option\{(\w+), "([^"]+)"', text("sidecar/workload/annotations.cpp"))
+    assert len(rows) > 15
+    code = {constants()[prefix[family]] + name for family, name in rows}
+    assert code == table("docs/user.md", "## Options")
+
+
+def test_written_keys_are_those_of_the_user_page():
+    values = constants()
+    assert {values["kJobIdLabel"], values["kSlurmNodeAnnotation"]} == table(
+        "docs/user.md", "## What is written on your objects")
+
+
+def test_every_documented_key_of_other_projects_is_on_a_page():
+    pages = text("docs/user.md") + text("docs/administrator.md")
+    source = text("include/wellknown.hpp")
+    keys = re.findall(r'/// key: .*\ninline constexpr char \w+\[\] = "([^"]+)"', source)
+    assert len(keys) >= 4
+    assert [key for key in keys if key not in pages] == []
+
+
+def test_sidecar_configuration_is_that_of_the_administrator_page():
+    source = text("sidecar/config.cpp")
+    sections = {"kubernetes": "kubernetes_rows", "slurm": "slurm_rows", "listener": "listener_rows", "log": "log_rows"}
+    code = {"clusterId"}
+    for section, function in sections.items():
+        body = source.split(f"Reader::Rows {function}(")[1].split("\n}\n")[0]
+        names = re.findall(r'\{"(\w+)",\s*\[&\]\(const YAML::Node', body)
+        assert names, section
+        code |= {f"{section}.{name}" for name in names}
+    assert code == table("docs/administrator.md", "## Configuration of the sidecar")
+
+
+def test_example_of_the_sidecars_configuration_has_every_key():
+    example = text("etc/sidecar.yaml.example")
+    for key in table("docs/administrator.md", "## Configuration of the sidecar"):
+        assert re.search(rf"^\s*{key.split('.')[-1]}:", example, re.M), key
+
+
+def test_k8s_conf_is_that_of_the_administrator_page():
+    code = set(re.findall(r'\{"(\w+)", &Parser::', text("plugins/policy.cpp")))
+    assert len(code) > 8
+    assert code == table("docs/administrator.md", "## k8s.conf")
+
+
+def test_metrics_are_those_of_the_administrator_page():
+    code = set(re.findall(r'"(slurm_k8s_\w+)"', text("sidecar/metrics.cpp")))
+    assert len(code) > 8
+    assert code == table("docs/administrator.md", "## Watch it")
+
+
+def test_rights_in_kubernetes_are_those_that_the_test_environment_grants():
+    import yaml
+    documents = [d for d in yaml.safe_load_all(text("tests/env/manifests/sidecar-rbac.yaml")) if d]
+    rules = [rule for d in documents if d["kind"] == "ClusterRole" for rule in d["rules"]]
+    granted = {(f"{r}.{g}" if g else r, verb) for rule in rules for g in rule["apiGroups"]
+               for r in rule["resources"] for verb in rule["verbs"]}
+    part = text("docs/administrator.md").split("\n### Rights in Kubernetes\n")[1].split("\n#")[0]
+    documented = {(cells[1].strip(), verb.strip()) for line in part.splitlines() if line.startswith("| ")
+                  and (cells := line.split("|"))[1].strip() not in ("resource",) for verb in cells[2].split(",")}
+    assert granted == documented
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", text(page)):
+            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"

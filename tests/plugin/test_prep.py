@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hints: they come at once, and no receiver, however bad, holds slurmctld up."""
+import time
+
+import pytest
+
+SLOWDOWN = 3.0  # how much longer a batch of jobs may take with a bad receiver
+
+
+def run_jobs(slurm, count=10) -> float:
+    """Seconds that COUNT native jobs take."""
+    start = time.monotonic()
+    for _ in range(count):
+        slurm.run("srun", "--mem=10", "true", user="bob")
+    return time.monotonic() - start
+
+
+def starts(receiver) -> list:
+    """Job ids of job_start hints."""
+    return [hint["job"] for _, hint in receiver.hints() if hint["type"] == "job_start"]
+
+
+def test_start_and_end_of_a_job_are_told_at_once_with_the_token(slurm, receiver):
+    receiver.wait("sign of life", lambda r: r.batches())
+    done = slurm.run("salloc", "--no-shell", "-n1", "--mem=100", user="bob")
+    now, job = time.time(), int(done.stderr.split("job allocation ")[-1].split()[0])
+    receiver.wait("job_start", lambda r: job in starts(r))
+    at = next(at for at, hint in receiver.hints() if hint.get("job") == job)
+    assert at - now < 0.5
+    slurm.run("scancel", job)
+    receiver.wait("job_end", lambda r: [h for _, h in r.hints() if h == {"type": "job_end", "job": job}])
+    receiver.wait("jobs_changed", lambda r: [h for _, h in r.hints() if h["type"] == "jobs_changed"])
+    token = slurm.path("etc/slurm/k8s.token").read_text().strip()
+    assert receiver.tokens == {f"Bearer {token}"}
+
+
+def test_numbers_of_hints_have_no_gap(slurm, receiver):
+    run_jobs(slurm, 5)
+    receiver.wait("five starts", lambda r: len(starts(r)) >= 5)
+    batches = receiver.batches()
+    assert len({batch["epoch"] for batch in batches}) == 1
+    for before, after in zip(batches, batches[1:]):
+        assert after["seq"] == before["seq"] + len(before["events"])
+
+
+def test_nodes_that_change_are_told(slurm, receiver):
+    receiver.wait("sign of life", lambda r: r.batches())
+    slurm.run("scontrol", "update", "NodeName=worker1", "State=DRAIN", "Reason=test")
+    receiver.wait("nodes_changed", lambda r: [h for _, h in r.hints() if h["type"] == "nodes_changed"])
+    slurm.run("scontrol", "update", "NodeName=worker1", "State=RESUME")
+
+
+@pytest.mark.parametrize("behaviour", ["hang", "flood", "garbage"])
+def test_bad_receiver_holds_nothing_up_and_hints_come_when_it_is_good_again(slurm, receiver, behaviour):
+    receiver.wait("sign of life", lambda r: r.batches())
+    usual = run_jobs(slurm)
+    receiver.behave(behaviour)
+    took = run_jobs(slurm)
+    assert took < usual * SLOWDOWN, (took, usual)
+    receiver.behave("take")
+    before = len(starts(receiver))
+    receiver.wait("the starts that were kept", lambda r: len(starts(r)) >= before + 10, timeout=30)
+
+
+def test_absent_receiver_holds_nothing_up(slurm):
+    assert run_jobs(slurm) < 10
+    slurm.reconfigure()  # the thread ends and starts while nobody is there
+
+
+def test_hung_receiver_does_not_hold_up_the_end_of_slurmctld(slurm, receiver):
+    receiver.wait("sign of life", lambda r: r.batches())
+    receiver.behave("hang")
+    slurm.run("srun", "--mem=10", "true", user="bob")
+    start = time.monotonic()
+    slurm.restart("slurmctld")
+    assert time.monotonic() - start < 20
+    receiver.behave("take")

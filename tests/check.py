@@ -153,8 +153,14 @@ def main() -> int:
     unknown = [name for name in arguments.suites if name not in SUITES]
     if unknown:
         parser.error(f"no suite {', '.join(unknown)}: there are {', '.join(SUITES)}")
+    with cache.lock(REPOSITORY / "build/check"):
+        return report(run_suites(arguments.suites or SUITES))
+
+
+def run_suites(names) -> Count:
+    """One after the other; a suite that cannot begin counts as failed."""
     total = Count()
-    for name in arguments.suites or SUITES:
+    for name in names:
         start = time.monotonic()
         print(f"== {name}", flush=True)
         try:
@@ -165,6 +171,11 @@ def main() -> int:
         print(f"== {name}: {count.passed} passed, {len(count.failed)} failed in {time.monotonic() - start:.0f} s",
               flush=True)
         total.add(count)
+    return total
+
+
+def report(total: Count) -> int:
+    """Print what failed and the last line; the exit status."""
     for name in total.failed:
         print(f"failed: {name}")
     print(f"{total.passed} passed, {len(total.failed)} failed")

@@ -23,7 +23,7 @@ def say(text: str) -> None:
 def start(name: str, codename: str = "forky", nodes: int = 4, **options) -> Instance:
     """A running instance with freshly built plugins and sidecar. Raises EnvironmentError_."""
     where = build.build(codename)
-    instance = Instance(name, codename=codename, nodes=nodes, **options)
+    instance = Instance(cache.of_this_checkout(name), codename=codename, nodes=nodes, **options)
     instance.start()
     instance.install_plugins(where)
     instance.stop_sidecar()  # one that was left running may be of another build

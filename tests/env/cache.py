@@ -2,6 +2,7 @@
 """Where things lie that outlive a run, one builder at a time, and lines that say what is going on."""
 import contextlib
 import fcntl
+import hashlib
 import os
 import subprocess
 import sys
@@ -21,6 +22,11 @@ def directory() -> Path:
     path = Path(base) / "slurm-k8s"
     path.mkdir(parents=True, exist_ok=True)
     return path.resolve()
+
+
+def of_this_checkout(name: str) -> str:
+    """NAME made different from that of other checkouts on this machine, which may test at the same time."""
+    return f"{name}-{hashlib.sha256(str(REPOSITORY).encode()).hexdigest()[:6]}"
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 """One Slurm per version, and a receiver of hints that a test can make misbehave."""
 import pytest
 
-from tests.env import build, slurm_root
+from tests.env import build, cache, slurm_root
 from tests.env.instance import Instance
 from tests.plugin.receiver import Receiver
 
@@ -20,7 +20,7 @@ Namespace=* User=alice Partition=batch
 def slurm(request):
     """An instance of Slurm with the plugins of this checkout, two nodes, no control plane."""
     where = build.build(request.param)
-    instance = Instance(f"plugin-{request.param}", codename=request.param, nodes=2, control_plane=False)
+    instance = Instance(cache.of_this_checkout(f"plugin-{request.param}"), codename=request.param, nodes=2, control_plane=False)
     instance.start()
     instance.write_k8s_conf(K8S_CONF.format(cluster=instance.name))
     instance.install_plugins(where)

@@ -59,6 +59,9 @@ def run_guide(instance: Instance) -> None:
         show(instance, "kubectl", "get", "pods", "-n", guide.NAMESPACE, "-o", "wide")
         show(instance, "squeue")
         wait("PodGroup Finished", lambda: instance.kubectl("get", *group, "-o", "jsonpath={.status.phase}") == "Finished")
+        wait("TrainJob Complete", lambda: "Complete" in instance.kubectl(
+            "get", "trainjob", "pytorch-slurm", "-n", guide.NAMESPACE,
+            "-o", 'jsonpath={.status.conditions[?(@.status=="True")].type}'))
         wait("job over", lambda: instance.job(job).get("JobState") == "COMPLETED")
     show(instance, "kubectl", "get", "trainjobs,jobsets,jobs,pods,podgroups", "-n", guide.NAMESPACE)
     show(instance, "scontrol", "show", "job", job)

@@ -192,10 +192,10 @@ def parse_job(line: str) -> dict:
 
 def scheduled_message(pod: dict) -> str:
     """The message of PodScheduled=False, or ""."""
-    return next((c.get("message", "") for c in pod["status"].get("conditions", [])
+    return next((c.get("message", "") for c in pod.get("status", {}).get("conditions", [])
                  if c["type"] == "PodScheduled" and c["status"] == "False"), "")
 
 
 def has_condition(pod: dict, kind: str) -> bool:
     """Whether a condition is True."""
-    return any(c["type"] == kind and c["status"] == "True" for c in pod["status"].get("conditions", []))
+    return any(c["type"] == kind and c["status"] == "True" for c in pod.get("status", {}).get("conditions", []))

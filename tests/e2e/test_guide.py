@@ -28,7 +28,7 @@ def test_train_job_of_the_guide_runs_as_one_slurm_job(cluster):
     assert all(pod["metadata"]["annotations"][clusters.NODE_ANNOTATION] == pod["spec"]["nodeName"] for pod in pods)
     cluster.wait("TrainJob Complete", lambda: finished(cluster.get("trainjob", NAMESPACE, "pytorch-slurm")))
     cluster.wait("PodGroup Finished", lambda: cluster.get(
-        "podgroups.scheduling.x-k8s.io", NAMESPACE, "pytorch-slurm")["status"]["phase"] == "Finished")
+        "podgroups.scheduling.x-k8s.io", NAMESPACE, "pytorch-slurm").get("status", {}).get("phase") == "Finished")
     assert cluster.wait_job(uid["metadata"]["uid"], "COMPLETED")["ExitCode"] == "0:0"
     cluster.delete("trainjob", NAMESPACE, "pytorch-slurm")
 

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python3 -m tests.bench [--rounds N] [--pods N]: what slurm-k8s costs, against bare calls.
+
+Prints for each measurement what ran, how often, and min/median/max. Goals are printed beside; a missed
+one makes the exit status 1.
+"""
+import argparse
+import re
+import statistics
+import sys
+import time
+from datetime import datetime
+
+from tests import workloads
+from tests.cluster import Cluster
+from tests.env import build, cache
+from tests.env.instance import Instance
+from tests.env.slurm import install
+
+K8S_CONF = """ClusterId={cluster}
+SubmitUser=slurm-k8s
+EventUrl=http://127.0.0.1:8090/v1/events
+EventTokenFile=/etc/slurm/k8s.token
+Namespace=* User=alice Partition=external External=yes
+"""
+BARE = "/opt/slurm-k8s/bin/bare_writes"
+IN_FLIGHT = "12"
+WAIT_S = 20  # over which the CPU time of waiting is counted
+
+
+class Bench:
+    """One instance with external nodes: one whole node for each pod."""
+
+    def __init__(self, pods: int):
+        where = build.build("forky")
+        self.pods = pods
+        self.instance = Instance(cache.of_this_checkout("bench"), nodes=0, external_nodes=pods + 8)
+        self.instance.start()
+        self.instance.write_k8s_conf(K8S_CONF.format(cluster=self.instance.name))
+        self.instance.install_plugins(where)
+        self.instance.stop_sidecar()
+        self.instance.install_sidecar(where)
+        install(where / "tests/bench/bare_writes", self.instance.path(BARE))
+        self.cluster = Cluster(self.instance)
+
+    def create(self, objects) -> str:
+        """A namespace with OBJECTS in it."""
+        namespace = self.cluster.namespace()
+        self.cluster.apply(objects(namespace))
+        return namespace
+
+    def clear(self, namespace: str) -> None:
+        """Remove the namespace's pods and wait for the end of their jobs."""
+        self.instance.kubectl("delete", "pods,podgroups.scheduling.x-k8s.io", "--all", "-n", namespace,
+                              "--grace-period=0", "--force", timeout=300)
+        self.instance.run("scancel", "-u", "alice", check=False)
+        self.cluster.wait("nodes idle", lambda: not self.instance.run("squeue", "-h").stdout.strip(), 120)
+
+    def bare(self) -> float:
+        """Pods per second that the API server takes from one client: a Binding and an Event each."""
+        namespace = self.create(lambda ns: [workloads.pod(f"bare-{i}", ns, scheduler="nobody") for i in range(self.pods)])
+        out = self.instance.run(BARE, "/etc/slurm-k8s/kubeconfig", namespace, IN_FLIGHT, timeout=300).stdout.split()
+        assert int(out[0]) == self.pods
+        self.clear(namespace)
+        return float(out[2])
+
+    def burst(self, size: int) -> dict:
+        """Pods per second, from the sidecar's readiness to the last Event, for gangs of SIZE (1: single pods)."""
+        count = self.pods // size
+        namespace = self.create(lambda ns: [
+            item for i in range(count)
+            for item in (workloads.gang(f"g{i}", ns, size, cpu="8") if size > 1 else [workloads.pod(f"p{i}", ns, cpu="8")])])
+        self.instance.start_sidecar()
+        total = count * size
+        self.cluster.wait("all bound and told", lambda: self.written("event") >= total and self.written("bind") >= total, 300)
+        end = time.time()
+        begin = log_time(re.search(r"^(\S+) info ready$", self.cluster.log(), re.M).group(1))
+        figures = {"rate": total / (end - begin), "binds": self.written("bind") / total,
+                   "events": self.written("event") / total,
+                   "other writes": (self.written("pod status") + self.written("delete pod")) / total,
+                   "rpcs": self.rpcs() / total,
+                   "rss": self.cluster.metric("process_resident_memory_bytes") / 2**20}
+        self.instance.stop_sidecar()
+        self.clear(namespace)
+        return figures
+
+    def written(self, kind: str) -> float:
+        """Requests of that kind that the API server took."""
+        return self.cluster.metric(f'slurm_k8s_kube_requests_total{{code="201",request="{kind}"}}') + self.cluster.metric(
+            f'slurm_k8s_kube_requests_total{{code="200",request="{kind}"}}')
+
+    def rpcs(self) -> float:
+        """Requests to slurmctld."""
+        text = self.instance.run("curl", "-sf", "http://127.0.0.1:8090/metrics").stdout
+        return sum(float(n) for n in re.findall(r"^slurm_k8s_slurm_rpcs_total\{.*\} (\S+)$", text, re.M))
+
+    def latencies(self, count: int) -> list:
+        """Milliseconds from Slurm's start of a job to the Binding, one pod after another on an idle cluster."""
+        self.instance.start_sidecar()
+        namespace = self.cluster.namespace()
+        for i in range(count):
+            self.cluster.apply(workloads.pod(f"one-{i}", namespace, cpu="8"))
+            self.cluster.wait_bound(namespace, f"one-{i}")
+        slurmctld = self.instance.path("var/log/slurm/slurmctld.log").read_text()
+        log = self.cluster.log()
+        started = {
+            job: log_time(at) for at, job in re.findall(r"\[(\S+)\] sched: _slurm_rpc_allocate_resources JobId=(\d+) NodeList", slurmctld)}
+        bound = {job: log_time(at) for at, job in re.findall(rf"^(\S+) info pod bound pod={namespace}/\S+ node=\S+ job=(\d+)$", log, re.M)}
+        self.instance.stop_sidecar()
+        self.clear(namespace)
+        assert len(bound) == count
+        return sorted((bound[job] - started[job]) * 1000 for job in bound)
+
+    def waiting(self, count: int) -> tuple:
+        """(CPU share in percent, RSS in MiB) while COUNT pods wait for nodes that a native job holds."""
+        self.instance.run("sbatch", "--external", "-p", "external", f"-N{self.pods + 8}", "--exclusive", user="bob", check=False)
+        self.cluster.wait("nodes taken", lambda: any(j["state"] == "RUNNING" for j in self.instance.squeue()))
+        self.instance.start_sidecar()
+        namespace = self.create(lambda ns: [workloads.pod(f"w{i}", ns, cpu="8") for i in range(count)])
+        self.cluster.wait("all queued", lambda: self.cluster.metric('slurm_k8s_gangs{state="Queued"}') >= count, 300)
+        self.cluster.wait("all told", lambda: self.cluster.metric("slurm_k8s_queued_writes") == 0, 300)
+        time.sleep(5)  # the first look-ups after the submissions are not what is measured
+        before = self.cluster.metric("process_cpu_seconds_total")
+        time.sleep(WAIT_S)
+        used = self.cluster.metric("process_cpu_seconds_total") - before
+        figures = 100 * used / WAIT_S, self.cluster.metric("process_resident_memory_bytes") / 2**20
+        self.instance.stop_sidecar()
+        self.instance.run("scancel", "-u", "bob", check=False)
+        self.clear(namespace)
+        return figures
+
+
+def log_time(text: str) -> float:
+    """Seconds since the epoch of a log line's time, UTC."""
+    return datetime.fromisoformat(text if "+" in text else text + "+00:00").timestamp()
+
+
+def show(what: str, values, unit: str = "") -> float:
+    """One line; the median."""
+    middle = statistics.median(values)
+    print(f"{what:58} n={len(values):<3} min {min(values):8.2f}  median {middle:8.2f}  max {max(values):8.2f} {unit}", flush=True)
+    return middle
+
+
+def main() -> int:
+    """1 if a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python3 -m tests.bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pods", type=int, default=512)
+    arguments = parser.parse_args()
+    bench, missed = Bench(arguments.pods), []
+
+    def goal(name: str, value: float, good: bool) -> None:
+        print(f"  goal {name}: {value:.2f} {'met' if good else 'MISSED'}", flush=True)
+        if not good:
+            missed.append(name)
+
+    delays = bench.latencies(40)
+    show("latency, Slurm's start to Binding, idle cluster", delays, "ms")
+    goal("p50 <= 20 ms", delays[len(delays) // 2], delays[len(delays) // 2] <= 20)
+    goal("p99 <= 100 ms", delays[int(len(delays) * 0.99)], delays[int(len(delays) * 0.99)] <= 100)
+    bare = show(f"bare Binding + Event, {arguments.pods} pods", [bench.bare() for _ in range(arguments.rounds)], "pods/s")
+    for size, least in ((1, 0.4), (8, None), (32, None), (128, 0.8)):
+        runs = [bench.burst(size) for _ in range(arguments.rounds)]
+        rate = show(f"gangs of {size}: {arguments.pods // size} jobs", [run["rate"] for run in runs], "pods/s")
+        for key in ("binds", "events", "other writes", "rpcs", "rss"):
+            show(f"  {key}" + (" per pod" if key != "rss" else ""), [run[key] for run in runs], "MiB" if key == "rss" else "")
+        if least:
+            goal(f"ratio to bare >= {least}", rate / bare, rate / bare >= least)
+        goal("one bind, one event, no other write per pod", runs[0]["binds"] + runs[0]["events"] + runs[0]["other writes"],
+             all(run["binds"] == run["events"] == 1 and run["other writes"] == 0 for run in runs))
+    few, many = bench.waiting(100), bench.waiting(1000)
+    show("CPU while 100 pods wait", [few[0]], "%")
+    show("CPU while 1000 pods wait", [many[0]], "%")
+    show("RSS at 1000 pods", [many[1]], "MiB")
+    goal("RSS <= 40 MiB", many[1], many[1] <= 40)
+    bench.instance.stop()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -127,7 +127,8 @@ std::string head_of(int status, const std::string &extra)
 
 void Reply::send(int status, const std::string &body, const std::string &extra) const
 {
-  raw(head_of(status, extra) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  raw(head_of(status, extra) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+      body);
 }
 
 void Reply::begin(int status, const std::string &extra) const

@@ -25,31 +25,25 @@ std::int64_t index_of(const kube::Pod &pod, const char *key)
   return index;
 }
 
-const kube::ReplicatedJob *find_job(const kube::JobSet &job_set, const std::string &name)
+/// 0 for a job that waits for nobody, else one more than what it waits for. A JobSet's webhook only
+/// lets a job depend on earlier ones; anything else is ignored.
+std::map<std::string, int> levels_of(const kube::JobSet &job_set)
 {
-  for (const kube::ReplicatedJob &job : job_set.replicated_jobs)
-    if (job.name == name)
-      return &job;
-  return nullptr;
-}
-
-/// 0 for a job that waits for nobody, else one more than what it waits for. A JobSet's webhook
-/// only lets a job depend on earlier ones; `limit` ends the walk if some object does not keep to it.
-int level_of(const kube::JobSet &job_set, const kube::ReplicatedJob &job, int limit)
-{
-  int level = 0;
-  for (const std::string &name : job.depends_on)
-    if (const kube::ReplicatedJob *before = find_job(job_set, name); before && limit > 0)
-      level = std::max(level, 1 + level_of(job_set, *before, limit - 1));
-  return level;
+  std::map<std::string, int> levels;
+  for (const kube::ReplicatedJob &job : job_set.replicated_jobs) {
+    int level = 0;
+    for (const std::string &name : job.depends_on)
+      if (const auto before = levels.find(name); before != levels.end())
+        level = std::max(level, before->second + 1);
+    levels.emplace(job.name, level);
+  }
+  return levels;
 }
 
 std::int64_t pods_of(const kube::ReplicatedJob &job)
 {
   return job.replicas * std::min(job.parallelism, job.completions.value_or(job.parallelism));
 }
-
-constexpr int kMaxStages = 16;
 
 }  // namespace
 
@@ -62,10 +56,11 @@ Stages::Stages(const kube::JobSet &job_set, const std::string &group_name)
 {
   std::map<int, std::int64_t> expected;
   std::map<std::string, int> level;
+  const std::map<std::string, int> levels = levels_of(job_set);
   for (const kube::ReplicatedJob &job : job_set.replicated_jobs) {
     if (value_of(job.pod_labels, wellknown::kPodGroupLabel) != group_name)
       continue;
-    level[job.name] = level_of(job_set, job, kMaxStages);
+    level[job.name] = levels.at(job.name);
     expected[level[job.name]] += pods_of(job);
   }
   std::int64_t order = 0;

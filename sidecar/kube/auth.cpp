@@ -22,6 +22,21 @@ std::string trim(const std::string &text)
                                    : text.substr(from, text.find_last_not_of(blanks) - from + 1);
 }
 
+/// "https://", "host:port", "/path" of a server's URL.
+struct Server {
+  std::string scheme, authority, rest;
+};
+
+Server split(const std::string &url)
+{
+  const auto host = url.find("://") + 3, path = std::min(url.find('/', host), url.size());
+  Server out{url.substr(0, host), url.substr(host, path - host), url.substr(path)};
+  // libcurl keeps the URL's port unless it is told one.
+  if (out.authority.find(':', out.authority.rfind(']') + 1) == std::string::npos)
+    out.authority += out.scheme == "https://" ? ":443" : ":80";
+  return out;
+}
+
 bool same(const http::Tls &a, const http::Tls &b)
 {
   return a.ca == b.ca && a.certificate == b.certificate && a.key == b.key &&
@@ -105,6 +120,12 @@ void Auth::finish(const std::string &error)
 void Auth::apply(http::Request &request, const std::string &path) const
 {
   request.url = credentials_.server + path;
+  if (!credentials_.tls_server_name.empty()) {
+    // The certificate is checked for the URL's host, so that becomes the name it must have.
+    const Server server = split(credentials_.server);
+    request.connect_to = server.authority;
+    request.url = server.scheme + credentials_.tls_server_name + server.rest + path;
+  }
   request.tls = tls_;
   request.proxy = credentials_.proxy;
   if (!token_.empty())

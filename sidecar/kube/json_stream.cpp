@@ -18,18 +18,19 @@ void JsonStream::feed(std::string_view data, const std::function<bool(std::strin
         escaped_ = true;
       else if (c == '"')
         in_string_ = false;
-    } else if (c == '"') {
-      in_string_ = true;
     } else if (c == '{') {
       ++depth_;
+    } else if (depth_ == 0) {
+      if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+        throw json::Error("the stream is not made of JSON objects");
+    } else if (c == '"') {
+      in_string_ = true;
     } else if (c == '}' && --depth_ == 0) {
       const bool go_on = fn(std::string_view(kept_).substr(begin, scanned_ + 1 - begin));
       begin = scanned_ + 1;
       if (!go_on)
         return;
       continue;
-    } else if (depth_ <= 0 && c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-      throw json::Error("the stream is not made of JSON objects");
     }
     if (scanned_ - begin > max_object_)
       throw json::Error("an object of the stream is larger than " + std::to_string(max_object_) +

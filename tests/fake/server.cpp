@@ -24,7 +24,8 @@ public:
   void write(const std::string &bytes)
   {
     out_ += bytes;
-    flush();
+    if (timer_ == 0)
+      flush();
   }
 
   void close_now()

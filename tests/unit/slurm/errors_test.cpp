@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catch.hpp"
+
+#include <cerrno>
+#include <string>
+#include <thread>
+
+#include "protocol.hpp"
+#include "slurm/errors.hpp"
+#include "slurm_compat.hpp"
+
+// Exported by libslurm for SPANK plugins: the way into its log.
+extern "C" void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+using slurm::Cause;
+using slurm::cause_of;
+using slurm::refusal_of;
+
+namespace {
+
+/// libslurm logs `text` as it does with err_msg of a job_submit plugin.
+void log_line(const std::string &text) { slurm_error("%s", text.c_str()); }
+
+void log_refusal(const std::string &uid, const std::string &reason)
+{
+  log_line(protocol::encode_refusal(uid, reason));
+}
+
+/// Takes libslurm's log over, which works once in a process.
+void capture()
+{
+  static const bool kDone = (slurm::capture_log(), true);
+  CHECK(kDone);
+}
+
+}  // namespace
+
+TEST_CASE("no error number is no error") { CHECK(cause_of(0) == Cause::none); }
+
+TEST_CASE("what went wrong on the way is asked again, because it may have arrived")
+{
+  for (const int code :
+       {SLURM_ERROR, ECONNREFUSED, ETIMEDOUT, EPIPE, static_cast<int>(SLURM_UNEXPECTED_MSG_ERROR),
+        static_cast<int>(SLURM_COMMUNICATIONS_CONNECTION_ERROR),
+        static_cast<int>(SLURM_COMMUNICATIONS_RECEIVE_ERROR),
+        static_cast<int>(SLURM_PROTOCOL_AUTHENTICATION_ERROR),
+        static_cast<int>(SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR),
+        static_cast<int>(SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR),
+        static_cast<int>(SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR),
+        static_cast<int>(ESLURM_AUTH_CRED_INVALID), static_cast<int>(ESLURM_AUTH_EXPIRED)}) {
+    INFO(code << ": " << slurm_strerror(code));
+    CHECK(cause_of(code) == Cause::unreachable);
+  }
+}
+
+TEST_CASE("a slurmctld that is not in charge, or not yet, is asked again")
+{
+  CHECK(cause_of(ESLURM_IN_STANDBY_MODE) == Cause::unreachable);
+  CHECK(cause_of(ESLURM_DISABLED) == Cause::unreachable);
+}
+
+TEST_CASE("what no node can satisfy waits for other nodes")
+{
+  for (const int code :
+       {static_cast<int>(ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE),
+        static_cast<int>(ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE),
+        static_cast<int>(ESLURM_TOO_MANY_REQUESTED_CPUS),
+        static_cast<int>(ESLURM_INVALID_TASK_MEMORY), static_cast<int>(ESLURM_NODE_NOT_AVAIL)}) {
+    INFO(code << ": " << slurm_strerror(code));
+    CHECK(cause_of(code) == Cause::unfit);
+  }
+}
+
+TEST_CASE("policy, limits and bad values are refusals")
+{
+  for (const int code :
+       {static_cast<int>(ESLURM_INVALID_PARTITION_NAME), static_cast<int>(ESLURM_ACCESS_DENIED),
+        static_cast<int>(ESLURM_INVALID_ACCOUNT), static_cast<int>(ESLURM_INVALID_QOS),
+        static_cast<int>(ESLURM_ACCOUNTING_POLICY), static_cast<int>(ESLURM_INVALID_TIME_LIMIT),
+        static_cast<int>(ESLURM_INVALID_FEATURE), static_cast<int>(ESLURM_INVALID_LICENSES),
+        static_cast<int>(ESLURM_RESERVATION_INVALID), static_cast<int>(ESLURM_INVALID_GRES),
+        static_cast<int>(ESLURM_INVALID_NODE_NAME), static_cast<int>(protocol::kVerbRefused)}) {
+    INFO(code << ": " << slurm_strerror(code));
+    CHECK(cause_of(code) == Cause::refused);
+  }
+}
+
+TEST_CASE("a job id that slurmctld does not know is not taken for an end, nor for a refusal")
+{
+  CHECK(cause_of(ESLURM_INVALID_JOB_ID) == Cause::unknown_job);
+}
+
+TEST_CASE("a refusal is told once, to the gang that it is about")
+{
+  capture();
+  log_refusal("uid-a", "namespace team-a may not use account x");
+  log_refusal("uid-b", "too large");
+  CHECK(refusal_of("uid-c").empty());
+  CHECK(refusal_of("uid-a") == "namespace team-a may not use account x");
+  CHECK(refusal_of("uid-a").empty());
+  CHECK(refusal_of("uid-b") == "too large");
+}
+
+TEST_CASE("a gang whose UID another one's begins with does not get its refusal")
+{
+  capture();
+  log_refusal("uid-12", "not yours");
+  CHECK(refusal_of("uid-1").empty());
+  CHECK(refusal_of("uid-12") == "not yours");
+}
+
+TEST_CASE("of several refusals of one gang the newest counts")
+{
+  capture();
+  log_refusal("uid-a", "first");
+  log_refusal("uid-a", "second");
+  CHECK(refusal_of("uid-a") == "second");
+  CHECK(refusal_of("uid-a").empty());
+}
+
+TEST_CASE("other lines of libslurm's log are no refusals")
+{
+  capture();
+  log_line("Unable to contact slurm controller (connect failure)");
+  log_line("k8s: half a refusal [gang uid-a");
+  CHECK(refusal_of("uid-a").empty());
+  CHECK(refusal_of("").empty());
+}
+
+TEST_CASE("a refusal survives a flood of other lines after it, as long as somebody reads")
+{
+  capture();
+  log_refusal("uid-a", "kept");
+  for (int i = 0; i < 900; ++i) {
+    log_line("another line of the log that is of no interest to anybody");
+    if (i % 100 == 0)
+      CHECK(refusal_of("uid-z").empty());
+  }
+  CHECK(refusal_of("uid-a") == "kept");
+}
+
+TEST_CASE("refusals that nobody asks for are forgotten in the end")
+{
+  capture();
+  log_refusal("uid-old", "forgotten");
+  for (int i = 0; i < 1'100; ++i) {
+    log_line("line");
+    refusal_of("uid-z");
+  }
+  CHECK(refusal_of("uid-old").empty());
+}
+
+TEST_CASE("refusals of many threads reach their own gangs")
+{
+  capture();
+  std::vector<std::thread> threads;
+  std::vector<std::string> heard(8);
+  for (std::size_t i = 0; i < heard.size(); ++i)
+    threads.emplace_back([&heard, i] {
+      const std::string uid = "uid-" + std::to_string(i);
+      for (int round = 0; round < 50; ++round) {
+        log_refusal(uid, "reason " + std::to_string(i));
+        heard[i] = refusal_of(uid);
+        if (heard[i] != "reason " + std::to_string(i))
+          return;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (std::size_t i = 0; i < heard.size(); ++i)
+    CHECK(heard[i] == "reason " + std::to_string(i));
+}
+
+TEST_CASE("an error carries Slurm's number, and the plugin's words if it has any for that gang")
+{
+  capture();
+  log_refusal("uid-a", "namespace team-a may not use partition gpu");
+  errno = ESLURM_INVALID_PARTITION_NAME;
+  const slurm::Error other = slurm::last_error("uid-b");
+  CHECK(other.message == slurm_strerror(ESLURM_INVALID_PARTITION_NAME));
+  errno = ESLURM_INVALID_PARTITION_NAME;
+  const slurm::Error error = slurm::last_error("uid-a");
+  CHECK(error.cause == Cause::refused);
+  CHECK(error.code == ESLURM_INVALID_PARTITION_NAME);
+  CHECK(error.message == "namespace team-a may not use partition gpu");
+}
+
+TEST_CASE("a call that failed without a number is an error all the same")
+{
+  errno = 0;
+  CHECK(slurm::last_error().cause == Cause::unreachable);
+}

@@ -2,8 +2,10 @@
 #include "catch.hpp"
 
 #include <cerrno>
+#include <initializer_list>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "protocol.hpp"
 #include "slurm/errors.hpp"
@@ -33,24 +35,26 @@ void capture()
   CHECK(kDone);
 }
 
+void check_cause(Cause cause, std::initializer_list<int> codes)
+{
+  for (const int code : codes) {
+    INFO(code << ": " << slurm_strerror(code));
+    CHECK(cause_of(code) == cause);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("no error number is no error") { CHECK(cause_of(0) == Cause::none); }
 
 TEST_CASE("what went wrong on the way is asked again, because it may have arrived")
 {
-  for (const int code :
-       {SLURM_ERROR, ECONNREFUSED, ETIMEDOUT, EPIPE, static_cast<int>(SLURM_UNEXPECTED_MSG_ERROR),
-        static_cast<int>(SLURM_COMMUNICATIONS_CONNECTION_ERROR),
-        static_cast<int>(SLURM_COMMUNICATIONS_RECEIVE_ERROR),
-        static_cast<int>(SLURM_PROTOCOL_AUTHENTICATION_ERROR),
-        static_cast<int>(SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR),
-        static_cast<int>(SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR),
-        static_cast<int>(SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR),
-        static_cast<int>(ESLURM_AUTH_CRED_INVALID), static_cast<int>(ESLURM_AUTH_EXPIRED)}) {
-    INFO(code << ": " << slurm_strerror(code));
-    CHECK(cause_of(code) == Cause::unreachable);
-  }
+  check_cause(Cause::unreachable,
+              {SLURM_ERROR, ECONNREFUSED, ETIMEDOUT, EPIPE, SLURM_UNEXPECTED_MSG_ERROR,
+               SLURM_COMMUNICATIONS_CONNECTION_ERROR, SLURM_COMMUNICATIONS_RECEIVE_ERROR,
+               SLURM_PROTOCOL_AUTHENTICATION_ERROR, SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR,
+               SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR, SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR,
+               ESLURM_AUTH_CRED_INVALID, ESLURM_AUTH_UNPACK, ESLURM_PROTOCOL_INCOMPLETE_PACKET});
 }
 
 TEST_CASE("a slurmctld that is not in charge, or not yet, is asked again")
@@ -61,28 +65,18 @@ TEST_CASE("a slurmctld that is not in charge, or not yet, is asked again")
 
 TEST_CASE("what no node can satisfy waits for other nodes")
 {
-  for (const int code :
-       {static_cast<int>(ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE),
-        static_cast<int>(ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE),
-        static_cast<int>(ESLURM_TOO_MANY_REQUESTED_CPUS),
-        static_cast<int>(ESLURM_INVALID_TASK_MEMORY), static_cast<int>(ESLURM_NODE_NOT_AVAIL)}) {
-    INFO(code << ": " << slurm_strerror(code));
-    CHECK(cause_of(code) == Cause::unfit);
-  }
+  check_cause(Cause::unfit,
+              {ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE,
+               ESLURM_TOO_MANY_REQUESTED_CPUS, ESLURM_INVALID_TASK_MEMORY, ESLURM_NODE_NOT_AVAIL});
 }
 
 TEST_CASE("policy, limits and bad values are refusals")
 {
-  for (const int code :
-       {static_cast<int>(ESLURM_INVALID_PARTITION_NAME), static_cast<int>(ESLURM_ACCESS_DENIED),
-        static_cast<int>(ESLURM_INVALID_ACCOUNT), static_cast<int>(ESLURM_INVALID_QOS),
-        static_cast<int>(ESLURM_ACCOUNTING_POLICY), static_cast<int>(ESLURM_INVALID_TIME_LIMIT),
-        static_cast<int>(ESLURM_INVALID_FEATURE), static_cast<int>(ESLURM_INVALID_LICENSES),
-        static_cast<int>(ESLURM_RESERVATION_INVALID), static_cast<int>(ESLURM_INVALID_GRES),
-        static_cast<int>(ESLURM_INVALID_NODE_NAME), static_cast<int>(protocol::kVerbRefused)}) {
-    INFO(code << ": " << slurm_strerror(code));
-    CHECK(cause_of(code) == Cause::refused);
-  }
+  check_cause(Cause::refused,
+              {ESLURM_INVALID_PARTITION_NAME, ESLURM_ACCESS_DENIED, ESLURM_INVALID_ACCOUNT,
+               ESLURM_INVALID_QOS, ESLURM_ACCOUNTING_POLICY, ESLURM_INVALID_TIME_LIMIT,
+               ESLURM_INVALID_FEATURE, ESLURM_INVALID_LICENSES, ESLURM_RESERVATION_INVALID,
+               ESLURM_INVALID_GRES, ESLURM_INVALID_NODE_NAME, protocol::kVerbRefused});
 }
 
 TEST_CASE("a job id that slurmctld does not know is not taken for an end, nor for a refusal")

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config.hpp"
 
+#include <arpa/inet.h>
+#include <sys/un.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,7 +29,11 @@ public:
 
   using Rows = std::vector<std::pair<const char *, std::function<void(const YAML::Node &)>>>;
 
-  void fail(const YAML::Node &at, const std::string &what) { fail(at.Mark(), what); }
+  void fail(const YAML::Node &at, const std::string &what)
+  {
+    // A value that is not there has the place of whatever follows it.
+    fail(at.IsNull() ? key_mark_ : at.Mark(), what);
+  }
 
   void fail(const YAML::Mark &mark, const std::string &what)
   {
@@ -45,6 +52,7 @@ public:
     for (const auto &entry : node) {
       const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
       key_ = outer.empty() ? name : outer + "." + name;
+      key_mark_ = entry.first.Mark();
       const auto row =
           std::find_if(rows.begin(), rows.end(), [&](const auto &r) { return r.first == name; });
       if (row == rows.end())
@@ -109,6 +117,7 @@ private:
   const std::string &file_;
   ParsedConfig &out_;
   std::string key_;
+  YAML::Mark key_mark_;  // of the key that was read last
 };
 
 bool is_cluster_id(const std::string &id)
@@ -119,11 +128,21 @@ bool is_cluster_id(const std::string &id)
          });
 }
 
+bool is_loopback(const std::string &host)
+{
+  in_addr parsed{};
+  return host == "[::1]" || (host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &parsed));
+}
+
 /// "" or what is wrong. Without TLS only this machine may be heard.
 std::string check_address(const std::string &address)
 {
+  constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
   if (address.starts_with("unix:"))
-    return address.size() > 6 && address[5] == '/' ? "" : "must be unix: and an absolute path";
+    return address.size() > 6 && address.size() <= 5 + kMaxPath && address[5] == '/'
+               ? ""
+               : "must be unix: and an absolute path of at most " + std::to_string(kMaxPath) +
+                     " bytes";
   const auto colon = address.rfind(':');
   const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
   int port = 0;
@@ -131,7 +150,7 @@ std::string check_address(const std::string &address)
   const auto [end, error] = std::from_chars(from, address.data() + address.size(), port);
   if (error != std::errc{} || end != address.data() + address.size() || port < 1 || port > 65535)
     return "must be ADDRESS:PORT or unix:/path";
-  if (!host.starts_with("127.") && host != "[::1]")
+  if (!is_loopback(host))
     return "must be a loopback address (127.0.0.1 or [::1]): the listener has no TLS";
   return "";
 }

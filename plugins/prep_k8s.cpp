@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// prep/k8s: entry points only. Tells the sidecar when jobs start and end. Does nothing in slurmd.
+// prep/k8s: entry points only. Tells the sidecar when jobs start and end. Does nothing in slurmd
+// and slurmstepd.
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,10 @@ namespace {
 /// Lives from init to fini; on the heap, so that nothing is destroyed when slurmctld exits.
 Reporter *reporter = nullptr;
 
-bool in_slurmctld() { return &last_job_update != nullptr && &last_node_update != nullptr; }
+bool in_slurmctld()
+{
+  return slurmctld_config != nullptr && &last_job_update != nullptr && &last_node_update != nullptr;
+}
 
 __attribute__((format(printf, 1, 0))) std::string formatted(const char *format, ...);
 

@@ -32,9 +32,11 @@ char *vxstrfmt(const char *format, va_list arguments);
 
 extern slurm_conf_t slurm_conf;
 
-// Only in slurmctld. PrEp plugins are loaded into slurmd too, where these must not be missed.
+// PrEp plugins are loaded into slurmd and slurmstepd too, where these must not be missed. Only the
+// last is in slurmctld alone: slurmstepd has the first, libslurmfull the second.
 extern time_t last_job_update __attribute__((weak));
 extern time_t last_node_update __attribute__((weak));
+extern char slurmctld_config[] __attribute__((weak));  // opaque; only its presence is looked at
 
 #if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 11)
 void destroy_identity(void *identity);

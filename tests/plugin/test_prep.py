@@ -43,6 +43,12 @@ def test_numbers_of_hints_have_no_gap(slurm, receiver):
         assert after["seq"] == before["seq"] + len(before["events"])
 
 
+def test_only_slurmctld_sends_hints(slurm, receiver):
+    receiver.wait("sign of life", lambda r: r.batches())
+    slurm.run("srun", "--mem=10", "sleep", "1", user="bob")  # slurmstepd, too, has loaded the plugin
+    assert len({batch["epoch"] for batch in receiver.batches()}) == 1
+
+
 def test_nodes_that_change_are_told(slurm, receiver):
     receiver.wait("sign of life", lambda r: r.batches())
     slurm.run("scontrol", "update", "NodeName=worker1", "State=DRAIN", "Reason=test")

@@ -154,8 +154,8 @@ TEST_CASE("numbers are whole and within their limits")
   for (const auto &[section, name, most] :
        {Key{"kubernetes", "maxInFlightWrites", 256}, Key{"slurm", "threads", 64},
         Key{"slurm", "pollSeconds", 3600}}) {
-    const auto text = [&](const std::string &value) {
-      return with(section + ": {" + name + ": " + value + "}\n");
+    const auto text = [key = section + ": {" + name + ": "](const std::string &value) {
+      return with(key + value + "}\n");
     };
     const std::string error = "f.yaml:3: " + section + "." + name +
                               ": must be a whole number from 1 to " + std::to_string(most);

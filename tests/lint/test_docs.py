@@ -45,6 +45,12 @@ def test_every_documented_key_of_other_projects_is_on_a_page():
     assert [key for key in keys if key not in pages] == []
 
 
+def test_events_are_those_of_the_user_page():
+    code = "".join(text(f"sidecar/controller/{name}.cpp") for name in ("reporter", "submitter", "reconcile"))
+    reasons = set(re.findall(r'(?:warn\([\w.>-]+, |post_event\([^{]*\{\w+, |return )"([A-Z][A-Za-z]+)"', code))
+    assert len(reasons) > 5 and reasons == table("docs/user.md", "## Events of your pods")
+
+
 def test_sidecar_configuration_is_that_of_the_administrator_page():
     source = text("sidecar/config.cpp")
     sections = {"kubernetes": "kubernetes_rows", "slurm": "slurm_rows", "listener": "listener_rows", "log": "log_rows"}

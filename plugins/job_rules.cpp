@@ -26,8 +26,8 @@ std::string list(const std::vector<std::string> &names)
   return all;
 }
 
-/// The first partition of `asked` that the rule does not allow, or "".
-std::string forbidden_partition(const Rule &rule, const std::string &asked)
+/// The first partition of `asked` that the rule does not allow; an empty name is none of the rule's.
+std::optional<std::string> forbidden_partition(const Rule &rule, const std::string &asked)
 {
   for (std::size_t from = 0; from <= asked.size();) {
     const std::size_t to = std::min(asked.find(',', from), asked.size());
@@ -36,7 +36,7 @@ std::string forbidden_partition(const Rule &rule, const std::string &asked)
       return name;
     from = to + 1;
   }
-  return {};
+  return std::nullopt;
 }
 
 /// "" or why the rule does not allow it.
@@ -48,9 +48,9 @@ std::string check(const Rule &rule, const AskedJob &asked)
     return line(rule) + "namespace " + rule.ns + " may use the account " + rule.account + ", not " +
            asked.account;
   if (!rule.partitions.empty() && !asked.partition.empty())
-    if (const std::string name = forbidden_partition(rule, asked.partition); !name.empty())
+    if (const auto name = forbidden_partition(rule, asked.partition))
       return line(rule) + "namespace " + rule.ns + " may use the partitions " +
-             list(rule.partitions) + ", not " + name;
+             list(rule.partitions) + ", not " + (name->empty() ? "an empty name" : *name);
   return {};
 }
 

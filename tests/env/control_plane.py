@@ -110,9 +110,15 @@ class ControlPlane:
             return
         server_side = ("apply", "--server-side", "--force-conflicts")
         self.kubectl(*server_side, "-f", made / "crds.yaml", timeout=180)
-        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all", timeout=90)
+        wait_for(self._crds_are_established, 60, "the custom resources are served", interval=0.2)
         self.kubectl(*server_side, "-f", "-", input=text, timeout=180)
         mark.write_text(key)
+
+    def _crds_are_established(self) -> bool:
+        # kubectl wait gives up on a definition so new that its conditions are null.
+        found = json.loads(self.kubectl("get", "crd", "-o", "json"))["items"]
+        return all(any(condition["type"] == "Established" and condition["status"] == "True"
+                       for condition in crd.get("status", {}).get("conditions") or ()) for crd in found)
 
     def wait_admission(self) -> None:
         """Wait until the policy that names the scheduler is in force (about a second after it was made)."""

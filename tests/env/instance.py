@@ -214,6 +214,8 @@ class Instance:
     def reconfigure(self) -> None:
         """`scontrol reconfigure`, and wait until slurmctld and the nodes answer again."""
         self.slurm.reconfigure()
+        # A slurmctld that reconfigures goes on in a new process, which writes its id after it first answers.
+        wait_for(lambda: self.status()["slurmctld"], 30, "the id of slurmctld")
         self._wait_nodes()
 
     def install_sidecar(self, build_dir) -> None:

@@ -152,6 +152,14 @@ bool contains_key(std::string_view text, const char *key)
   return text.find(key) != std::string_view::npos;
 }
 
+/// Optional texts of a claim.
+constexpr std::array<std::pair<const char *, std::string Claim::*>, 4> kClaimTexts{{
+    {"comment", &Claim::comment},
+    {"user", &Claim::user},
+    {"group", &Claim::group},
+    {"priorityClass", &Claim::priority_class},
+}};
+
 constexpr std::array<std::pair<VerbKind, const char *>, 2> kVerbs{{
     {VerbKind::complete, "complete"},
     {VerbKind::cancel, "cancel"},
@@ -206,8 +214,9 @@ std::string encode_claim(const Claim &claim)
 {
   return wrap(kClaimKey, [&](Writer &writer) {
     put(writer, claim.identity);
-    if (!claim.comment.empty())
-      put(writer, "comment", claim.comment);
+    for (const auto &[key, field] : kClaimTexts)
+      if (!(claim.*field).empty())
+        put(writer, key, claim.*field);
   });
 }
 
@@ -218,8 +227,9 @@ std::optional<Claim> parse_claim(std::string_view text)
   Claim claim;
   if (!inner || !get(*inner, claim.identity))
     return std::nullopt;
-  if (member(*inner, "comment") && !get(*inner, "comment", claim.comment))
-    return std::nullopt;
+  for (const auto &[key, field] : kClaimTexts)
+    if (member(*inner, key) && !get(*inner, key, claim.*field))
+      return std::nullopt;
   return claim;
 }
 

@@ -36,6 +36,9 @@ struct Identity {
 struct Claim {
   Identity identity;
   std::string comment;  ///< the user's own job comment, "" for none
+  // What cannot travel in the job's own fields: the policy decides about it. "" for none.
+  std::string user, group;     ///< name or number of who the job is to belong to
+  std::string priority_class;  ///< priorityClassName of the pods
 };
 
 /// What job_submit/k8s says to a claim that it refuses, in its err_msg. libslurm puts err_msg into its

@@ -11,11 +11,14 @@ const protocol::Identity kGang{"prod-east", "team-a", "PodGroup", "train", "3f1c
 
 TEST_CASE("a claim survives the way to the plugin")
 {
-  const protocol::Claim claim{kGang, "the user's \"own\" words"};
+  const protocol::Claim claim{kGang, "the user's \"own\" words", "alice", "physics", "high"};
   const auto parsed = protocol::parse_claim(protocol::encode_claim(claim));
   REQUIRE(parsed);
   CHECK(parsed->identity == kGang);
   CHECK(parsed->comment == claim.comment);
+  CHECK(parsed->user == "alice");
+  CHECK(parsed->group == "physics");
+  CHECK(parsed->priority_class == "high");
 }
 
 TEST_CASE("a tag survives the way through Slurm and is no claim")

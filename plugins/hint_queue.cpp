@@ -21,6 +21,12 @@ bool HintQueue::wait(std::chrono::milliseconds time)
   return !hints_.empty();
 }
 
+void HintQueue::rest(std::chrono::milliseconds time)
+{
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return stopped_; });
+}
+
 protocol::Batch HintQueue::peek() const
 {
   const std::lock_guard lock(mutex_);

@@ -20,6 +20,8 @@ public:
   void put(const protocol::Hint &hint);
   /// Waits until there is a hint, `time` has passed or stop() was called; true if there is a hint.
   bool wait(std::chrono::milliseconds time);
+  /// Waits until `time` has passed or stop() was called, whatever comes.
+  void rest(std::chrono::milliseconds time);
   /// The oldest hints, up to a batch; they stay until sent() is told.
   protocol::Batch peek() const;
   /// That batch has arrived.

@@ -7,6 +7,7 @@
 #include "policy_file.hpp"
 #include "verb_queue.hpp"
 #include "verbs.hpp"
+#include "wellknown.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -48,14 +49,85 @@ int refuse(char **err_msg, const std::string &why)
   return ESLURM_ACCESS_DENIED;
 }
 
+std::optional<std::uint32_t> given(std::uint32_t value)
+{
+  return value == NO_VAL ? std::nullopt : std::optional(value);
+}
+
+std::optional<Share> share_of(std::uint16_t shared)
+{
+  switch (shared) {
+  case NO_VAL16: return std::nullopt;
+  case JOB_SHARED_OK: return Share::shared;
+  case JOB_SHARED_USER: return Share::user;
+  case JOB_SHARED_MCS: return Share::k8s;
+  default: return Share::exclusive;
+  }
+}
+
 AskedJob asked_by(const job_desc_msg_t &job)
 {
   AskedJob asked;
   asked.account = text(job.account);
   asked.partition = text(job.partition);
+  asked.qos = text(job.qos);
+  asked.reservation = text(job.reservation);
+  asked.wckey = text(job.wckey);
+  asked.licenses = text(job.licenses);
+  asked.share = share_of(job.shared);
+  asked.min_nodes = given(job.min_nodes);
+  asked.max_nodes = given(job.max_nodes);
+  asked.time_limit_min = given(job.time_limit);
+  asked.priority = given(job.priority);
+  if (job.nice != NO_VAL)
+    asked.nice = static_cast<int>(static_cast<std::int64_t>(job.nice) - NICE_OFFSET);
   asked.has_script =
       job.script || job.argc > 0 || job.array_inx || job.container || job.crontab_entry;
   return asked;
+}
+
+void set_share(job_desc_msg_t &job, Share share)
+{
+  switch (share) {
+  case Share::exclusive: job.shared = JOB_SHARED_NONE; return;
+  case Share::user: job.shared = JOB_SHARED_USER; return;
+  case Share::shared: job.shared = NO_VAL16; return;
+  case Share::k8s:
+    job.shared = JOB_SHARED_MCS;
+    slurm_abi::assign(job.mcs_label, wellknown::kComponentName);
+    return;
+  }
+}
+
+void set_granted(job_desc_msg_t &job, const GrantedJob &granted)
+{
+  job.user_id = granted.user.uid;
+  job.group_id = granted.gid;
+  slurm_abi::drop_identity(job);
+  const auto set = [](char *&field, const std::string &value) {
+    if (!value.empty())
+      slurm_abi::assign(field, value);
+  };
+  set(job.account, granted.account);
+  set(job.partition, granted.partition);
+  set(job.qos, granted.qos);
+  set(job.reservation, granted.reservation);
+  set(job.wckey, granted.wckey);
+  set(job.licenses, granted.licenses);
+  set_share(job, granted.share);
+  job.max_nodes = granted.max_nodes.value_or(job.max_nodes);
+  job.time_limit = granted.time_limit_min.value_or(job.time_limit);
+  job.priority = granted.priority.value_or(job.priority);
+  if (granted.nice)
+    job.nice = static_cast<std::uint32_t>(static_cast<std::int64_t>(NICE_OFFSET) + *granted.nice);
+  if (granted.external)
+    job.bitflags |= slurm_compat::kExternalJob;
+  slurm_abi::assign(job.admin_comment, granted.tag);
+  if (granted.comment.empty())
+    slurm_abi::clear(job.comment);
+  else
+    slurm_abi::assign(job.comment, granted.comment);
+  slurm_abi::add_spank_env(job, "SLURM_K8S=" + granted.uid);
 }
 
 int take_claim(job_desc_msg_t &job, uid_t sender, char **err_msg)
@@ -67,21 +139,7 @@ int take_claim(job_desc_msg_t &job, uid_t sender, char **err_msg)
                granted.refusal.c_str());
     return refuse(err_msg, protocol::encode_refusal(granted.uid, granted.refusal));
   }
-  job.user_id = granted.user.uid;
-  job.group_id = granted.user.gid;
-  slurm_abi::drop_identity(job);
-  if (!granted.account.empty())
-    slurm_abi::assign(job.account, granted.account);
-  if (!granted.partition.empty())
-    slurm_abi::assign(job.partition, granted.partition);
-  if (granted.external)
-    job.bitflags |= slurm_compat::kExternalJob;
-  slurm_abi::assign(job.admin_comment, granted.tag);
-  if (granted.comment.empty())
-    slurm_abi::clear(job.comment);
-  else
-    slurm_abi::assign(job.comment, granted.comment);
-  slurm_abi::add_spank_env(job, "SLURM_K8S=" + granted.uid);
+  set_granted(job, granted);
   return SLURM_SUCCESS;
 }
 

@@ -11,39 +11,74 @@
 
 #include <sys/types.h>
 
-/// A Slurm user as the system knows it.
+/// A user as the system knows it.
 struct User {
+  std::string name;
   uid_t uid = 0;
-  gid_t gid = 0;
+  gid_t gid = 0;              ///< primary group
+  std::vector<gid_t> groups;  ///< all, the primary one included
 };
 
-/// Looks a user name (or a number) up; slow, so never under slurmctld's locks.
-using UserLookup = std::function<std::optional<User>(const std::string &name)>;
-std::optional<User> look_up_user(const std::string &name);
+/// Looks names (or numbers) up. Slow, so never under slurmctld's locks.
+struct NameService {
+  std::function<std::optional<User>(const std::string &)> user;
+  std::function<std::optional<gid_t>(const std::string &)> group;
+};
+NameService system_names();
+
+/// Who else may run on the nodes of a job.
+enum class Share : std::uint8_t {
+  exclusive,  ///< nobody
+  k8s,        ///< other jobs of Kubernetes (mcs/label)
+  user,       ///< other jobs of the same Slurm user
+  shared,     ///< anybody, as the partition says
+};
+const char *to_string(Share share) noexcept;
+
+/// What a workload may choose from.
+struct Choice {
+  /// Without a value the key is absent: the choice is left to the workload and to Slurm. Empty:
+  /// nothing may be chosen.
+  std::optional<std::vector<std::string>> allowed;
+  std::string fallback;  ///< for workloads that choose nothing; "" leaves it to Slurm
+};
+
+struct PriorityClass {
+  std::string name;         ///< priorityClassName of the pods
+  std::string qos;          ///< "" leaves it to the rest of the rule
+  std::optional<int> nice;  ///< as in `sbatch --nice`
+};
 
 /// One Namespace line.
 struct Rule {
-  int line = 0;         ///< in k8s.conf, for messages
-  std::string ns;       ///< shell pattern
-  std::string deny;     ///< if not empty, why nothing of these namespaces is accepted
-  std::string account;  ///< "" leaves it to Slurm
-  std::string user_name;
-  User user;
-  std::vector<std::string> partitions;  ///< the first is the default; empty leaves it to Slurm
-  bool external = false;                ///< jobs for nodes without slurmd (State=EXTERNAL)
+  int line = 0;             ///< in k8s.conf, for messages
+  std::string ns;           ///< shell pattern
+  std::string deny;         ///< if not empty, why nothing of these namespaces is accepted
+  std::vector<User> users;  ///< the first is the default
+  std::vector<std::pair<std::string, gid_t>>
+      groups;  ///< the first is the default; empty: the user's
+  Choice account, partition, qos, reservation, wckey, licenses;
+  std::vector<Share> share;  ///< the first is the default; empty: anything, by default exclusive
+  bool external = false;     ///< jobs for nodes without slurmd (State=EXTERNAL)
+  bool priority = false;     ///< may set the priority of its jobs
+  bool nice = false;         ///< may set a negative nice
+  std::optional<std::uint32_t> max_nodes, max_time_min, default_time_min;
+  std::vector<PriorityClass> priority_classes;
 };
 
 struct Policy {
   std::string cluster;
   std::vector<uid_t> submit_users;
-  std::string event_url;  ///< "" if hints are not wanted
+  std::vector<std::string> event_urls;  ///< none if hints are not wanted
   std::string event_token_file;
-  std::string event_ca_file;  ///< "" for the system's certificates
+  std::string event_ca_file;       ///< "" for the system's certificates
+  std::vector<std::string> nodes;  ///< shell patterns of the nodes that verbs may drain and resume
   std::vector<Rule> rules;
 
   bool is_submit_user(uid_t uid) const;
   /// The first line whose pattern matches, or null.
   const Rule *rule_for(const std::string &ns) const;
+  bool may_drain(const std::string &node) const;
 };
 
 struct ParsedPolicy {
@@ -52,4 +87,7 @@ struct ParsedPolicy {
 };
 
 /// Never throws on bad text.
-ParsedPolicy parse_policy(std::string_view text, const UserLookup &lookup);
+ParsedPolicy parse_policy(std::string_view text, const NameService &names);
+
+/// Whether a pattern of the rules is for `name`: shell globs.
+bool matches(const std::string &pattern, const std::string &name);

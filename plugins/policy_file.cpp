@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -28,6 +29,17 @@ std::string read_file(const std::string &path, std::string &error)
   else if (text.size() > kMaxFileBytes)
     error = "the file is larger than 1 MiB";
   return text;
+}
+
+/// What the policy needs of slurm.conf.
+void check_slurm(ParsedPolicy &parsed)
+{
+  const std::string mcs = slurm_conf.mcs_plugin ? slurm_conf.mcs_plugin : "";
+  for (const Rule &rule : parsed.policy.rules)
+    if (mcs != "mcs/label" &&
+        std::find(rule.share.begin(), rule.share.end(), Share::k8s) != rule.share.end())
+      parsed.errors.push_back("line " + std::to_string(rule.line) +
+                              ": Share=k8s needs MCSPlugin=mcs/label in slurm.conf");
 }
 
 }  // namespace
@@ -61,10 +73,12 @@ bool PolicyFile::refresh()
   std::string error;
   const std::string text = read_file(path_, error);
   ParsedPolicy parsed;
-  if (error.empty())
-    parsed = parse_policy(text, look_up_user);
-  else
+  if (error.empty()) {
+    parsed = parse_policy(text, system_names());
+    check_slurm(parsed);
+  } else {
     parsed.errors.push_back(error);
+  }
   report(parsed.errors);
   if (!parsed.errors.empty()) {
     retry_at_ = now + kRetrySeconds;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter.hpp"
 
-#include <algorithm>
-#include <random>
+#include <ctime>
+#include <utility>
 
 #include "guard.hpp"
 #include "slurm_abi.hpp"
@@ -13,7 +13,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kChangeLook{100};
 constexpr milliseconds kPolicyLook{1'000};
-constexpr milliseconds kLongestPause{5'000};
 
 /// Differs with each start, so that the receiver knows that numbers begin anew.
 std::uint64_t new_epoch()
@@ -27,12 +26,15 @@ std::time_t stamp_of(const std::time_t &shared)
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
+bool same_receivers(const Policy &a, const Policy &b)
+{
+  return a.event_urls == b.event_urls && a.event_token_file == b.event_token_file &&
+         a.event_ca_file == b.event_ca_file;
+}
+
 }  // namespace
 
-Reporter::Reporter()
-    : hints_(new_epoch()), policy_(policy_path()), notifier_([this] { return hints_.stopped(); })
-{
-}
+Reporter::Reporter() : policy_(policy_path()) {}
 
 void Reporter::start()
 {
@@ -41,37 +43,39 @@ void Reporter::start()
 
 void Reporter::stop()
 {
-  hints_.stop();
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    woken_.notify_all();
+  }
   worker_.join();
+  for (const auto &channel : channels_)
+    channel->stop();
+  channels_.clear();
 }
 
-void Reporter::put(const protocol::Hint &hint) { hints_.put(hint); }
+void Reporter::put(const protocol::Hint &hint)
+{
+  const std::lock_guard lock(mutex_);
+  for (const auto &channel : channels_)
+    channel->put(hint);
+}
 
 void Reporter::run() noexcept
 {
-  while (!hints_.stopped())
+  for (;;) {
     guard("prep/k8s", SLURM_ERROR, [this] {
-      step();
+      follow_policy();
+      look_for_changes();
       return SLURM_SUCCESS;
     });
+    std::unique_lock lock(mutex_);
+    if (woken_.wait_for(lock, kChangeLook, [this] { return stopped_; }))
+      return;
+  }
 }
 
-void Reporter::step()
-{
-  const bool pausing = Clock::now() < next_try_;
-  if (pausing || !aimed_at_ || aimed_at_->event_url.empty())
-    std::this_thread::sleep_for(milliseconds(20));
-  else
-    hints_.wait(kChangeLook);
-  refresh_policy();
-  if (!aimed_at_ || aimed_at_->event_url.empty())
-    return;
-  look_for_changes();
-  if (Clock::now() >= next_try_)
-    send();
-}
-
-void Reporter::refresh_policy()
+void Reporter::follow_policy()
 {
   const auto now = Clock::now();
   if (now < next_policy_)
@@ -81,42 +85,24 @@ void Reporter::refresh_policy()
   const auto current = policy_.current();
   if (!current || current == aimed_at_)
     return;
+  const bool keep = aimed_at_ && same_receivers(*aimed_at_, *current);
   aimed_at_ = current;
-  notifier_.aim(current->event_url, current->event_token_file, current->event_ca_file);
-  next_try_ = next_beat_ = {};
-  failures_ = 0;
+  if (keep)
+    return;
+  Channels fresh;
+  for (const std::string &url : current->event_urls)
+    fresh.push_back(std::make_unique<EventChannel>(new_epoch(), url, current->event_token_file,
+                                                   current->event_ca_file));
+  const std::lock_guard lock(mutex_);
+  channels_.swap(fresh);
+  // The old ones end when the lock is gone: `fresh` was made before it.
 }
 
 void Reporter::look_for_changes()
 {
   const std::time_t now = std::time(nullptr);
   if (jobs_.look(stamp_of(last_job_update), now))
-    hints_.put({protocol::HintKind::jobs_changed, 0});
+    put({protocol::HintKind::jobs_changed, 0});
   if (nodes_.look(stamp_of(last_node_update), now))
-    hints_.put({protocol::HintKind::nodes_changed, 0});
-}
-
-void Reporter::send()
-{
-  const protocol::Batch batch = hints_.peek();
-  const auto now = Clock::now();
-  if (batch.hints.empty() && now < next_beat_)
-    return;
-  if (!notifier_.post(protocol::encode_batch(batch)))
-    return failed();
-  hints_.sent(batch);
-  if (std::exchange(failures_, 0) > 0)
-    slurm_info("k8s: %s takes hints again", aimed_at_->event_url.c_str());
-  next_beat_ = now + std::chrono::seconds(protocol::kHeartbeatSeconds);
-}
-
-void Reporter::failed()
-{
-  if (hints_.stopped())
-    return;
-  if (failures_++ == 0)
-    slurm_error("k8s: %s takes no hints: %s; jobs are not touched by this",
-                aimed_at_->event_url.c_str(), notifier_.error().c_str());
-  next_try_ =
-      Clock::now() + std::min(kLongestPause, milliseconds(100) * (1 << std::min(failures_, 6)));
+    put({protocol::HintKind::nodes_changed, 0});
 }

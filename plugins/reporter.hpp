@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of prep/k8s's thread: looks for changes, sends hints, signs of life, backs off.
+// What prep/k8s tells, and to whom: hooks put hints in, a thread looks for changes and at the policy.
 #pragma once
 
 #include <chrono>
-#include <ctime>
-#include <string>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "change_watch.hpp"
-#include "hint_queue.hpp"
-#include "notifier.hpp"
+#include "event_channel.hpp"
 #include "policy_file.hpp"
 #include "worker.hpp"
 
@@ -18,27 +19,27 @@ public:
 
   /// Throws std::system_error.
   void start();
-  /// Returns when the thread has ended: at once, or when the request under way has noticed.
+  /// Returns when all threads have ended.
   void stop();
   /// Callable under slurmctld's locks.
   void put(const protocol::Hint &hint);
 
 private:
   using Clock = std::chrono::steady_clock;
+  using Channels = std::vector<std::unique_ptr<EventChannel>>;
 
   void run() noexcept;
-  void step();
-  void refresh_policy();
+  void follow_policy();
   void look_for_changes();
-  void send();
-  void failed();
 
-  HintQueue hints_;
   PolicyFile policy_;
-  Notifier notifier_;
   Worker worker_;
   std::shared_ptr<const Policy> aimed_at_;  // shared with PolicyFile, which may have a newer one
   ChangeWatch jobs_, nodes_;
-  Clock::time_point next_policy_{}, next_beat_{}, next_try_{};
-  int failures_ = 0;
+  Clock::time_point next_policy_{};
+
+  std::mutex mutex_;  // of what follows; held for moments only
+  std::condition_variable woken_;
+  bool stopped_ = false;
+  Channels channels_;
 };

@@ -70,8 +70,8 @@ def test_example_of_the_sidecars_configuration_has_every_key():
 
 
 def test_k8s_conf_is_that_of_the_administrator_page():
-    code = set(re.findall(r'\{"(\w+)", &Parser::', text("plugins/policy.cpp")))
-    assert len(code) > 8
+    code = set(re.findall(r'Key\{"(\w+)",', text("plugins/policy_parser.cpp")))
+    assert len(code) > 20
     assert code == table("docs/administrator.md", "## k8s.conf")
 
 

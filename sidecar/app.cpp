@@ -102,6 +102,7 @@ void App::make_reflectors()
 {
   const std::vector<std::string> everywhere{""};
   for (const std::string &ns : config_.namespaces.empty() ? everywhere : config_.namespaces) {
+    watch(namespaces_, "v1", "namespaces", "", ns.empty() ? "" : "metadata.name=" + ns);
     for (const std::string &scheduler : config_.scheduler_names)
       watch(pods_, "v1", "pods", ns, "spec.schedulerName=" + scheduler);
     watch(groups_, "scheduling.x-k8s.io/v1alpha1", "podgroups", ns);
@@ -114,6 +115,8 @@ template <typename Fn>
 void App::each_reflector(const Fn &fn)
 {
   for (const auto &reflector : nodes_)
+    fn(*reflector);
+  for (const auto &reflector : namespaces_)
     fn(*reflector);
   for (const auto &reflector : job_sets_)
     fn(*reflector);

@@ -54,6 +54,7 @@ private:
   Reflectors<kube::Pod> pods_;
   Reflectors<kube::PodGroup> groups_;
   Reflectors<kube::JobSet> job_sets_;
+  Reflectors<kube::Namespace> namespaces_;
   Reflectors<kube::Node> nodes_;
   Listener listener_;
   bool draining_ = false;

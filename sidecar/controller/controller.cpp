@@ -19,7 +19,7 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
                  settings_.on_bound(std::chrono::duration_cast<std::chrono::milliseconds>(
                      timers_.now() - gang.running_since));
                }}),
-      submitter_(slurm, timers, nodes_, reporter_,
+      submitter_(slurm, timers, nodes_, namespaces_, reporter_,
                  {[this](const workload::GangKey &key) { return find(key); },
                   [this](const workload::GangKey &key) { mark(key); },
                   [this](Gang &gang, const slurm::Job &job) { accepted(gang, job); },

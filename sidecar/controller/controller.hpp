@@ -52,6 +52,8 @@ public:
   void remove(const kube::PodGroup &group);
   void upsert(const kube::JobSet &job_set);
   void remove(const kube::JobSet &job_set);
+  void upsert(const kube::Namespace &ns);
+  void remove(const kube::Namespace &ns);
   void upsert(const kube::Node &node);
   void remove(const kube::Node &node);
 
@@ -125,6 +127,7 @@ private:
   Timers &timers_;
   Nodes nodes_;
   Membership membership_;
+  Namespaces namespaces_;
   Reporter reporter_;
   Closer closer_;
   Evictor evictor_;

@@ -246,6 +246,17 @@ void Controller::upsert(const kube::PodGroup &group)
   resettle(Membership::index_key(group));
 }
 
+void Controller::upsert(const kube::Namespace &ns)
+{
+  if (!namespaces_.upsert(ns))
+    return;
+  for (auto &[key, gang] : gangs_)  // all of them, but namespaces hardly ever change
+    if (key.ns == ns.meta.name)
+      submitter_.forgive(gang);
+}
+
+void Controller::remove(const kube::Namespace &ns) { namespaces_.remove(ns); }
+
 void Controller::remove(const kube::PodGroup &group)
 {
   membership_.remove(group);

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "log.hpp"
-#include "workload/translate.hpp"
 
 namespace controller {
 namespace {
@@ -42,7 +41,7 @@ void Submitter::submit(Gang &gang)
     pods.push_back(&member->pod);
     excluded.merge(nodes_.excluded_for(member->pod));
   }
-  workload::Translation translation = workload::translate(gang.key, pods, &gang.group_annotations);
+  workload::Translation translation = translate(gang, pods);
   for (const Member *member : gang.waiting())
     for (const std::string &warning : translation.warnings)
       reporter_.warn(member->pod, "UnknownAnnotation", warning);
@@ -63,13 +62,20 @@ void Submitter::reclaim(Gang &gang)
       pods.push_back(&member.pod);
       nodes.insert(nodes_.slurm_name_of(member.node));
     }
-  workload::Translation translation = workload::translate(gang.key, pods, &gang.group_annotations);
+  workload::Translation translation = translate(gang, pods);
   if (!translation.errors.empty()) {
     refuse(gang, Refusal::by_us, join(translation.errors));
     return;
   }
   translation.request.required_nodes.assign(nodes.begin(), nodes.end());
   send(gang, translation.request);
+}
+
+workload::Translation Submitter::translate(const Gang &gang,
+                                           const std::vector<const kube::Pod *> &pods) const
+{
+  return workload::translate(gang.key, pods,
+                             {&gang.group_annotations, &namespaces_.options(gang.key.ns)});
 }
 
 void Submitter::send(Gang &gang, const workload::JobRequest &request)

@@ -5,10 +5,12 @@
 #include <functional>
 
 #include "controller/gang.hpp"
+#include "controller/namespaces.hpp"
 #include "controller/nodes.hpp"
 #include "controller/reporter.hpp"
 #include "loop.hpp"
 #include "slurm/client.hpp"
+#include "workload/translate.hpp"
 
 namespace controller {
 
@@ -21,9 +23,14 @@ public:
     std::function<void()> list;  ///< a submission got no answer: see whether there is a job
   };
 
-  Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, Reporter &reporter,
-            Hooks hooks)
-      : slurm_(slurm), timers_(timers), nodes_(nodes), reporter_(reporter), hooks_(std::move(hooks))
+  Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, const Namespaces &namespaces,
+            Reporter &reporter, Hooks hooks)
+      : slurm_(slurm),
+        timers_(timers),
+        nodes_(nodes),
+        namespaces_(namespaces),
+        reporter_(reporter),
+        hooks_(std::move(hooks))
   {
   }
 
@@ -40,6 +47,8 @@ public:
   bool idle() const { return in_flight_ == 0; }
 
 private:
+  workload::Translation translate(const Gang &gang,
+                                  const std::vector<const kube::Pod *> &pods) const;
   void send(Gang &gang, const workload::JobRequest &request);
   void answered(Gang &gang, const slurm::Error &error, const slurm::Job &job);
   void refuse(Gang &gang, Refusal refusal, const std::string &message);
@@ -48,6 +57,7 @@ private:
   slurm::Client &slurm_;
   Timers &timers_;
   const Nodes &nodes_;
+  const Namespaces &namespaces_;
   Reporter &reporter_;
   Hooks hooks_;
   int in_flight_ = 0;

@@ -135,6 +135,7 @@ void decode_pod_spec(Value spec, Pod &pod)
   read(spec, "schedulerName", pod.scheduler_name);
   read(spec, "nodeName", pod.node_name);
   read(spec, "restartPolicy", pod.restart_policy);
+  read(spec, "priorityClassName", pod.priority_class);
   in_field("schedulingGates",
            [&] { spec["schedulingGates"].each_item([&](Value) { pod.gated = true; }); });
   read_list(spec, "containers", pod.containers, decode_container);
@@ -217,6 +218,8 @@ void decode(Value object, Node &node)
       node.ready = node.ready || (condition.type == "Ready" && condition.status == "True");
   });
 }
+
+void decode(Value object, Namespace &ns) { decode(object, ns.meta); }
 
 void decode(Value object, PodGroup &group)
 {

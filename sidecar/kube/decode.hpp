@@ -11,6 +11,7 @@ namespace kube {
 void decode(json::Value object, ObjectMeta &meta);
 void decode(json::Value object, Pod &pod);
 void decode(json::Value object, Node &node);
+void decode(json::Value object, Namespace &ns);
 void decode(json::Value object, PodGroup &group);
 void decode(json::Value object, JobSet &set);
 

@@ -56,7 +56,8 @@ struct ContainerStatus {
 struct Pod {
   ObjectMeta meta;
   std::string scheduler_name, node_name, restart_policy;
-  bool gated = false;  ///< has scheduling gates
+  std::string priority_class;  ///< spec.priorityClassName
+  bool gated = false;          ///< has scheduling gates
   std::vector<Container> containers, init_containers;
   ResourceList overhead, pod_requests;  ///< spec.overhead, spec.resources.requests
   std::map<std::string, std::string> node_selector;
@@ -74,6 +75,10 @@ struct Node {
   bool unschedulable = false, ready = false;
   ResourceList allocatable;
   std::vector<Taint> taints;
+};
+
+struct Namespace {
+  ObjectMeta meta;
 };
 
 /// scheduling.x-k8s.io/v1alpha1

@@ -27,17 +27,32 @@ std::string tres_of(const workload::TaskShape &shape)
   return all;
 }
 
+/// What job_submit/k8s makes a decision of; it decides alone where nothing is said.
+std::uint16_t shared_of(workload::Sharing sharing)
+{
+  switch (sharing) {
+  case workload::Sharing::exclusive: return JOB_SHARED_NONE;
+  case workload::Sharing::user: return JOB_SHARED_USER;
+  case workload::Sharing::any: break;
+  }
+  return JOB_SHARED_OK;
+}
+
 std::string claim_of(const workload::JobRequest &request, const std::string &cluster)
 {
   const workload::GangKey &gang = request.gang;
+  const workload::JobOptions &options = request.options;
   std::string claim =
       protocol::encode_claim({{cluster, gang.ns, gang.kind, gang.name, gang.uid, gang.stage},
-                              request.options.comment.value_or("")});
+                              options.comment.value_or(""),
+                              options.user.value_or(""),
+                              options.group.value_or(""),
+                              request.priority_class});
   if (claim.size() > protocol::kMaxCommentBytes)
-    throw std::length_error(
-        "the job comment is too long: Slurm keeps " + std::to_string(protocol::kMaxCommentBytes) +
-        " bytes, of which our own words need " +
-        std::to_string(claim.size() - request.options.comment.value_or("").size()));
+    throw std::length_error("the job comment is too long: Slurm keeps " +
+                            std::to_string(protocol::kMaxCommentBytes) +
+                            " bytes, of which our own words need " +
+                            std::to_string(claim.size() - options.comment.value_or("").size()));
   return claim;
 }
 
@@ -106,8 +121,22 @@ void JobDesc::set_options(const workload::JobOptions &options)
     desc_.min_nodes = *options.min_nodes;
   if (options.max_nodes)
     desc_.max_nodes = *options.max_nodes;
-  if (options.exclusive.value_or(true))
-    desc_.shared = JOB_SHARED_NONE;
+  if (options.sharing)
+    desc_.shared = shared_of(*options.sharing);
+  desc_.priority = options.priority.value_or(desc_.priority);
+  if (options.nice)
+    desc_.nice = static_cast<std::uint32_t>(static_cast<std::int64_t>(NICE_OFFSET) + *options.nice);
+  set(desc_.dependency, options.dependency);
+  desc_.begin_time = options.begin.value_or(desc_.begin_time);
+  desc_.deadline = options.deadline.value_or(desc_.deadline);
+  if (options.switches) {
+    desc_.req_switch = options.switches->count;
+    desc_.wait4switch = options.switches->max_wait_s.value_or(desc_.wait4switch);
+  }
+  if (options.mail_user) {
+    desc_.mail_user = keep(*options.mail_user);
+    desc_.mail_type = MAIL_JOB_BEGIN | MAIL_JOB_END | MAIL_JOB_FAIL | MAIL_JOB_REQUEUE;
+  }
 }
 
 }  // namespace slurm

@@ -3,24 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
 #include <string_view>
 
+#include "values.hpp"
 #include "wellknown.hpp"
+#include "workload/option_values.hpp"
 
 namespace workload {
 namespace {
 
+using values::parse_number;
+
 /// Puts a value into its field. Returns what is wrong with it, "" if nothing.
 using Parser = std::string (*)(const std::string &value, ParsedOptions &out);
-
-bool parse_uint(const std::string &text, std::uint64_t &out)
-{
-  const char *end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc{} && stop == end;
-}
 
 template <auto Field>
 std::string text(const std::string &value, ParsedOptions &out)
@@ -37,55 +32,117 @@ std::string text(const std::string &value, ParsedOptions &out)
 template <auto Field>
 std::string count(const std::string &value, ParsedOptions &out)
 {
-  std::uint64_t number = 0;
-  if (!parse_uint(value, number) || number == 0 || number > 100'000)
-    return "must be a number from 1 to 100000";
-  out.options.*Field = static_cast<std::uint32_t>(number);
-  return {};
+  out.options.*Field = parse_number<std::uint32_t>(value, 1, 100'000);
+  return out.options.*Field ? "" : "must be a number from 1 to 100000";
 }
 
-constexpr std::uint64_t kMaxMinutes = 60ull * 24 * 366 * 10;
+constexpr std::uint32_t kMaxMinutes = 60u * 24 * 366 * 10;
 
 std::string minutes(const std::string &value, ParsedOptions &out)
 {
-  std::uint64_t number = 0;
-  if (!parse_uint(value, number) || number == 0 || number > kMaxMinutes)
-    return "must be a number of minutes from 1 to " + std::to_string(kMaxMinutes);
-  out.options.time_limit_min = static_cast<std::uint32_t>(number);
-  return {};
+  out.options.time_limit_min = parse_number<std::uint32_t>(value, 1, kMaxMinutes);
+  return out.options.time_limit_min
+             ? ""
+             : "must be a number of minutes from 1 to " + std::to_string(kMaxMinutes);
 }
 
 std::string seconds(const std::string &value, ParsedOptions &out)
 {
-  std::uint64_t number = 0;
-  if (!parse_uint(value, number) || number == 0 || number > kMaxMinutes * 60)
+  const auto number = parse_number<std::uint32_t>(value, 1, kMaxMinutes * 60);
+  if (!number)
     return "must be a number of seconds from 1 to " + std::to_string(kMaxMinutes * 60);
-  out.options.time_limit_min = static_cast<std::uint32_t>((number + 59) / 60);
+  out.options.time_limit_min = (*number + 59) / 60;
   return {};
 }
 
 std::string slinky_exclusive(const std::string &value, ParsedOptions &out)
 {
-  out.options.exclusive = value != "false";
+  out.options.sharing = value == "false" ? Sharing::any : Sharing::exclusive;
+  return {};
+}
+
+std::string sunk_exclusive(const std::string &value, ParsedOptions &out)
+{
+  if (value == "none")
+    out.options.sharing = Sharing::exclusive;
+  else if (value == "user")
+    out.options.sharing = Sharing::user;
+  else if (value == "ok")
+    out.options.sharing = Sharing::any;
+  else
+    return "must be none, user or ok";
   return {};
 }
 
 std::string cpus_per_task(const std::string &value, ParsedOptions &out)
 {
-  std::uint64_t number = 0;
-  if (!parse_uint(value, number) || number == 0 || number > 65535)
+  const auto number = parse_number<std::uint32_t>(value, 1, 65535);
+  if (!number)
     return "must be a number of CPUs from 1 to 65535";
-  out.least.cpus = static_cast<std::uint32_t>(number);
+  out.least.cpus = *number;
   return {};
 }
 
 std::string memory_mib(const std::string &value, ParsedOptions &out)
 {
-  std::uint64_t number = 0;
-  if (!parse_uint(value, number) || number == 0 || number > (1ull << 40))
+  const auto number = parse_number<std::uint64_t>(value, 1, 1ull << 40);
+  if (!number)
     return "must be a number of MiB from 1";
-  out.least.memory_mib = number;
+  out.least.memory_mib = *number;
   return {};
+}
+
+std::string gres(const std::string &value, ParsedOptions &out)
+{
+  const auto parsed = parse_gres(value);
+  if (!parsed)
+    return "must be GRES for each pod, as in gpu:2 or gpu:a100:2,shard:1";
+  out.least.gres = *parsed;
+  return {};
+}
+
+std::string priority(const std::string &value, ParsedOptions &out)
+{
+  // Slurm's own limits: 0 would hold the job, the two largest mean something else.
+  out.options.priority = parse_number<std::uint32_t>(value, 1, 0xfffffffd);
+  return out.options.priority ? "" : "must be a number from 1 to 4294967293";
+}
+
+std::string nice(const std::string &value, ParsedOptions &out)
+{
+  constexpr std::int32_t kMost = 2'147'483'645;
+  out.options.nice = parse_number<std::int32_t>(value, -kMost, kMost);
+  return out.options.nice ? "" : "must be a number from -2147483645 to 2147483645";
+}
+
+std::string dependency(const std::string &value, ParsedOptions &out)
+{
+  if (value.find("pod:") != std::string::npos || value.find("podgroup:") != std::string::npos)
+    return "may name Slurm job ids only";
+  return text<&JobOptions::dependency>(value, out);
+}
+
+template <auto Field>
+std::string time(const std::string &value, ParsedOptions &out)
+{
+  out.options.*Field = parse_rfc3339(value);
+  return out.options.*Field ? "" : "must be a time as in 2026-12-31T23:00:00Z";
+}
+
+std::string switches(const std::string &value, ParsedOptions &out)
+{
+  out.options.switches = parse_switches(value);
+  return out.options.switches ? "" : "must be count or count@time, as in sbatch --switches";
+}
+
+std::string reserved(const std::string &, ParsedOptions &)
+{
+  return "is reserved and cannot be used";
+}
+
+std::string no_signal(const std::string &, ParsedOptions &)
+{
+  return "cannot be honoured: the pods get SIGTERM at the end of the job, with their own grace";
 }
 
 struct Option {
@@ -120,7 +177,22 @@ constexpr std::array kOptions{
     Option{kSlinky, "max-nodes", "max-nodes", count<&JobOptions::max_nodes>},
     Option{kSlinky, "cpu-per-task", "cpu-per-task", cpus_per_task},
     Option{kSlinky, "mem-per-node", "mem-per-node", memory_mib},
+    Option{kSlinky, "gres", "gres", gres},
     Option{kSlinky, "exclusive", "exclusive", slinky_exclusive},
+    Option{kSunk, "exclusive", "exclusive", sunk_exclusive},
+    Option{kSlinky, "priority", "priority", priority},
+    Option{kSlinky, "user-id", "user-id", text<&JobOptions::user>},
+    Option{kSunk, "user-id", "user-id", text<&JobOptions::user>},
+    Option{kSlinky, "group-id", "group-id", text<&JobOptions::group>},
+    Option{kSunk, "group-id", "group-id", text<&JobOptions::group>},
+    Option{kOwn, "nice", "nice", nice},
+    Option{kOwn, "dependency", "dependency", dependency},
+    Option{kOwn, "begin", "begin", time<&JobOptions::begin>},
+    Option{kOwn, "deadline", "deadline", time<&JobOptions::deadline>},
+    Option{kOwn, "switches", "switches", switches},
+    Option{kOwn, "mail-user", "mail-user", text<&JobOptions::mail_user>},
+    Option{kOwn, "signal", "signal", no_signal},
+    Option{kOwn, "array", "array", reserved},
 };
 
 const Option *find_option(std::string_view key)
@@ -195,6 +267,15 @@ ParsedOptions parse_options(const std::vector<const Annotations *> &nearest)
       else if (has_our_prefix(key))
         decided.push_back(key);
   }
+  return out;
+}
+
+Annotations only_options(const Annotations &annotations)
+{
+  Annotations out;
+  for (const auto &[key, value] : annotations)
+    if (has_our_prefix(key))
+      out.emplace(key, value);
   return out;
 }
 

@@ -23,6 +23,9 @@ struct ParsedOptions {
 /// set the same option to different values are an error.
 ParsedOptions parse_options(const std::vector<const Annotations *> &nearest);
 
+/// Those of them that are meant as job options, known or not.
+Annotations only_options(const Annotations &annotations);
+
 /// Every key that parse_options() understands, for the test that compares them with the docs.
 std::vector<std::string> known_option_keys();
 

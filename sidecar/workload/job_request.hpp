@@ -3,12 +3,28 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace workload {
+
+/// Who else may run on the job's nodes, as the user wants it.
+enum class Sharing : std::uint8_t {
+  exclusive,  ///< nobody
+  user,       ///< jobs of the same Slurm user
+  any,        ///< whom the policy lets in
+};
+
+/// At most so many switches, and how long to wait for that (unset: for as long as Slurm says).
+struct Switches {
+  std::uint32_t count = 0;
+  std::optional<std::uint32_t> max_wait_s;
+
+  bool operator==(const Switches &) const = default;
+};
 
 /// What a user may say about the job in annotations; unset means Slurm's or the policy's default.
 struct JobOptions {
@@ -18,7 +34,14 @@ struct JobOptions {
   std::optional<std::string> comment;
   std::optional<std::uint32_t> time_limit_min;
   std::optional<std::uint32_t> min_nodes, max_nodes;
-  std::optional<bool> exclusive;
+  std::optional<Sharing> sharing;
+  std::optional<std::string> user, group;  ///< name or number; the policy must allow it
+  std::optional<std::uint32_t> priority;
+  std::optional<std::int32_t> nice;
+  std::optional<std::string> dependency;  ///< Slurm's own syntax
+  std::optional<std::time_t> begin, deadline;
+  std::optional<Switches> switches;
+  std::optional<std::string> mail_user;
 
   bool operator==(const JobOptions &) const = default;
 };
@@ -53,6 +76,7 @@ struct JobRequest {
   std::uint32_t tasks = 1;  ///< pods
   TaskShape shape;
   JobOptions options;
+  std::string priority_class;               ///< priorityClassName of the pods, "" for none
   std::vector<std::string> excluded_nodes;  ///< Slurm node names
   std::vector<std::string>
       required_nodes;  ///< Slurm node names; only to take back nodes whose pods still run

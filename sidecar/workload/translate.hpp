@@ -18,8 +18,8 @@ struct Translation {
 };
 
 /// `pods` in rank order, at least one. All members get the room that the largest needs: Slurm
-/// counts tasks of one size. `group_annotations` may be null.
+/// counts tasks of one size. `farther`: annotations of objects behind the pods, the nearest first.
 Translation translate(const GangKey &gang, const std::vector<const kube::Pod *> &pods,
-                      const Annotations *group_annotations);
+                      const std::vector<const Annotations *> &farther);
 
 }  // namespace workload

@@ -168,14 +168,57 @@ TEST_CASE("limits and node counts are passed on, and left to Slurm when nobody s
   CHECK(full.get()->max_nodes == 5);
 }
 
-TEST_CASE("nodes are not shared unless the user says so")
+TEST_CASE("sharing is what the user wants, and the plugin's decision where nothing is said")
 {
   JobRequest one = request();
-  CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_NONE);
-  one.options.exclusive = true;
-  CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_NONE);
-  one.options.exclusive = false;
   CHECK(JobDesc(one, "c").get()->shared == untouched().shared);
+  one.options.sharing = workload::Sharing::exclusive;
+  CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_NONE);
+  one.options.sharing = workload::Sharing::user;
+  CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_USER);
+  one.options.sharing = workload::Sharing::any;
+  CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_OK);
+}
+
+TEST_CASE("when, how urgent and after what: numbers and times go as Slurm counts them")
+{
+  JobRequest one = request();
+  one.options.priority = 7;
+  one.options.nice = -10;
+  one.options.begin = 1000;
+  one.options.deadline = 2000;
+  one.options.dependency = "afterok:12";
+  one.options.switches = workload::Switches{2, 60};
+  one.options.mail_user = "a@example.org";
+  JobDesc desc(one, "c");
+  CHECK(desc.get()->priority == 7);
+  CHECK(desc.get()->nice == NICE_OFFSET - 10);
+  CHECK(desc.get()->begin_time == 1000);
+  CHECK(desc.get()->deadline == 2000);
+  CHECK(text(desc.get()->dependency) == "afterok:12");
+  CHECK(desc.get()->req_switch == 2);
+  CHECK(desc.get()->wait4switch == 60);
+  CHECK(text(desc.get()->mail_user) == "a@example.org");
+  CHECK((desc.get()->mail_type & MAIL_JOB_FAIL) != 0);
+
+  JobDesc plain(request(), "c");
+  CHECK(plain.get()->nice == untouched().nice);
+  CHECK(plain.get()->priority == untouched().priority);
+  CHECK(plain.get()->wait4switch == untouched().wait4switch);
+  CHECK(plain.get()->mail_type == untouched().mail_type);
+}
+
+TEST_CASE("owner and priority class travel in the claim")
+{
+  JobRequest one = request();
+  one.options.user = "bob";
+  one.options.group = "physics";
+  one.priority_class = "high";
+  const auto claim = protocol::parse_claim(JobDesc(one, "c").get()->comment);
+  REQUIRE(claim);
+  CHECK(claim->user == "bob");
+  CHECK(claim->group == "physics");
+  CHECK(claim->priority_class == "high");
 }
 
 TEST_CASE("node lists are joined for Slurm, and absent when empty")

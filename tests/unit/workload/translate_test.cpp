@@ -27,7 +27,7 @@ kube::Pod needing(const std::string &resources, Annotations annotations = {})
 TEST_CASE("a gang becomes one request with a task per pod")
 {
   const kube::Pod pod = needing(R"({"cpu":"2","memory":"1Gi"})");
-  const Translation out = translate(kGang, {&pod, &pod, &pod}, nullptr);
+  const Translation out = translate(kGang, {&pod, &pod, &pod}, {});
   CHECK(out.errors.empty());
   CHECK(out.request.tasks == 3);
   CHECK(out.request.shape == TaskShape{2, 1024, {}});
@@ -44,14 +44,13 @@ TEST_CASE("every task has room for the largest member, resource by resource")
 {
   const kube::Pod driver = needing(R"({"cpu":"1","memory":"8Gi"})");
   const kube::Pod worker = needing(R"({"cpu":"4","memory":"1Gi","nvidia.com/gpu":"2"})");
-  CHECK(translate(kGang, {&driver, &worker}, nullptr).request.shape ==
-        TaskShape{4, 8192, {{"gpu", 2}}});
+  CHECK(translate(kGang, {&driver, &worker}, {}).request.shape == TaskShape{4, 8192, {{"gpu", 2}}});
 }
 
 TEST_CASE("eight pods of half a CPU are eight tasks of one CPU")
 {
   const kube::Pod pod = needing(R"({"cpu":"500m","memory":"512Ki"})");
-  const auto request = translate(kGang, std::vector(8, &pod), nullptr).request;
+  const auto request = translate(kGang, std::vector(8, &pod), {}).request;
   CHECK(request.tasks == 8);
   CHECK(request.shape == TaskShape{1, 1, {}});
 }
@@ -61,11 +60,11 @@ TEST_CASE("annotations raise what the pods request and never lower it")
   const kube::Pod more =
       needing(R"({"cpu":"2","memory":"1Gi"})",
               {{kSlinky + "cpu-per-task", "4"}, {kSlinky + "mem-per-node", "1"}});
-  CHECK(translate(kGang, {&more}, nullptr).request.shape == TaskShape{4, 1024, {}});
+  CHECK(translate(kGang, {&more}, {}).request.shape == TaskShape{4, 1024, {}});
   const kube::Pod less =
       needing(R"({"cpu":"2","memory":"1Gi"})",
               {{kSlinky + "cpu-per-task", "1"}, {kSlinky + "mem-per-node", "2048"}});
-  CHECK(translate(kGang, {&less}, nullptr).request.shape == TaskShape{2, 2048, {}});
+  CHECK(translate(kGang, {&less}, {}).request.shape == TaskShape{2, 2048, {}});
 }
 
 TEST_CASE("options come from the first pod in rank order, then from the group")
@@ -73,7 +72,7 @@ TEST_CASE("options come from the first pod in rank order, then from the group")
   const kube::Pod first = needing("{}", {{kSlinky + "account", "a"}});
   const kube::Pod second = needing("{}", {{kSlinky + "account", "b"}, {kSlinky + "qos", "q"}});
   const Annotations group{{kSlinky + "account", "c"}, {kSlinky + "partition", "p"}};
-  const auto options = translate(kGang, {&first, &second}, &group).request.options;
+  const auto options = translate(kGang, {&first, &second}, {&group}).request.options;
   CHECK(options.account == "a");
   CHECK(options.partition == "p");
   CHECK_FALSE(options.qos);
@@ -83,7 +82,7 @@ TEST_CASE("errors and warnings of annotations reach whoever submits")
 {
   const kube::Pod pod = needing("{}", {{kSlinky + "timelimit", "soon"}});
   const Annotations group{{kSlinky + "colour", "red"}};
-  const Translation out = translate(kGang, {&pod}, &group);
+  const Translation out = translate(kGang, {&pod}, {&group});
   CHECK(out.errors.size() == 1);
   CHECK(out.warnings.size() == 1);
 }
@@ -92,7 +91,7 @@ TEST_CASE("a resource without GRES is reported once for all members that ask for
 {
   const kube::Pod fpga = needing(R"({"example.com/fpga":"1"})");
   const kube::Pod nic = needing(R"({"example.com/nic":"1"})");
-  const Translation out = translate(kGang, {&fpga, &fpga, &nic}, nullptr);
+  const Translation out = translate(kGang, {&fpga, &fpga, &nic}, {});
   REQUIRE(out.errors.size() == 2);
   CHECK(out.errors[0].find("example.com/fpga") != std::string::npos);
   CHECK(out.errors[1].find("example.com/nic") != std::string::npos);

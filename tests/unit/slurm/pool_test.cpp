@@ -4,6 +4,7 @@
 #include <csignal>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,16 +23,20 @@ class Gate {
 public:
   explicit Gate(Pool &pool)
   {
-    pool.run(Urgency::soon, [this] {
-      entered_.set_value();
-      opened_.get_future().wait();
+    // The call may end after the gate is gone, so both own what it looks at.
+    pool.run(Urgency::soon, [state = state_] {
+      state->entered.set_value();
+      state->opened.get_future().wait();
     });
-    entered_.get_future().wait();
+    state_->entered.get_future().wait();
   }
-  void open() { opened_.set_value(); }
+  void open() { state_->opened.set_value(); }
 
 private:
-  std::promise<void> entered_, opened_;
+  struct State {
+    std::promise<void> entered, opened;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 /// Waits until the pool has done what was asked before, if it has one thread.

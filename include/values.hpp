@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as people write them for Slurm. Nothing is returned for what is not exactly that.
+// Lists, numbers and times as people write them for Slurm. Nothing is returned for what is not exactly that.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,23 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace values {
+
+/// What is between the separators, empty items included.
+inline std::vector<std::string> split(std::string_view text, char separator)
+{
+  std::vector<std::string> items;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    items.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return items;
+}
 
 /// A decimal number and nothing else, from `least` to `most`.
 template <class Number>
@@ -41,13 +55,11 @@ inline std::optional<std::uint32_t> parse_duration_s(std::string_view text)
   }
   std::array<std::uint64_t, 3> parts{};
   std::size_t count = 0;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(':', from), text.size());
-    const auto parsed = parse_number<std::uint32_t>(text.substr(from, to - from));
+  for (const std::string &part : split(text, ':')) {
+    const auto parsed = parse_number<std::uint32_t>(part);
     if (!parsed || count == parts.size())
       return std::nullopt;
     parts[count++] = *parsed;
-    from = to + 1;
   }
   if (!with_days && count < 3)  // minutes come first
     parts = {0, parts[0], parts[1]};

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "key_values.hpp"
-
 namespace {
 
 constexpr char kNoPolicy[] = "k8s.conf cannot be used; slurmctld's log says why";

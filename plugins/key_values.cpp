@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_values.hpp"
 
-#include <algorithm>
-
 #include <strings.h>
 
 namespace {
@@ -59,15 +57,4 @@ std::string split_line(std::string_view line, std::vector<KeyValue> &settings)
     settings.push_back({key, value});
   }
   return "";
-}
-
-std::vector<std::string> split_list(std::string_view text, char separator)
-{
-  std::vector<std::string> items;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(separator, from), text.size());
-    items.emplace_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return items;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a file in Slurm's Key=Value style, and the lists that values hold.
+// One line of a file in Slurm's Key=Value style.
 #pragma once
 
 #include <string>
@@ -17,6 +17,3 @@ bool same_word(std::string_view a, std::string_view b);
 /// The Key=value words of one line, up to a comment; a value may be in double quotes.
 /// Returns "" or what is wrong.
 std::string split_line(std::string_view line, std::vector<KeyValue> &settings);
-
-/// Items between commas, empty ones included.
-std::vector<std::string> split_list(std::string_view text, char separator = ',');

@@ -66,6 +66,11 @@ std::optional<gid_t> look_up_group(const std::string &name)
   return found ? std::optional(found->gr_gid) : std::nullopt;
 }
 
+bool matches(const std::string &pattern, const std::string &name)
+{
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
 }  // namespace
 
 NameService system_names() { return {look_up_user, look_up_group}; }
@@ -79,11 +84,6 @@ const char *to_string(Share share) noexcept
   case Share::shared: return "shared";
   }
   return "unknown";
-}
-
-bool matches(const std::string &pattern, const std::string &name)
-{
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 bool Policy::is_submit_user(uid_t uid) const

@@ -88,6 +88,3 @@ struct ParsedPolicy {
 
 /// Never throws on bad text.
 ParsedPolicy parse_policy(std::string_view text, const NameService &names);
-
-/// Whether a pattern of the rules is for `name`: shell globs.
-bool matches(const std::string &pattern, const std::string &name);

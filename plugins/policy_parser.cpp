@@ -199,7 +199,7 @@ private:
   {
     if (choice.fallback.empty() || !choice.allowed)
       return;
-    for (const std::string &name : split_list(choice.fallback))
+    for (const std::string &name : values::split(choice.fallback, ','))
       if (std::find(choice.allowed->begin(), choice.allowed->end(), name) == choice.allowed->end())
         fail(std::string(key) + " " + name + " is not in " + list);
   }
@@ -237,14 +237,14 @@ private:
 
   void add_submit_users(const std::string &value)
   {
-    for (const std::string &name : split_list(value))
+    for (const std::string &name : values::split(value, ','))
       if (const std::optional<User> user = look_up(name))
         out_.policy.submit_users.push_back(user->uid);
   }
 
   void add_event_urls(const std::string &value)
   {
-    for (const std::string &url : split_list(value)) {
+    for (const std::string &url : values::split(value, ',')) {
       if (!is_event_url(url))
         fail("EventUrl must start with http://, https:// or unix:/");
       out_.policy.event_urls.push_back(url);
@@ -253,7 +253,7 @@ private:
 
   void add_nodes(const std::string &value)
   {
-    for (const std::string &pattern : split_list(value))
+    for (const std::string &pattern : values::split(value, ','))
       if (pattern.empty())
         fail("Node has an empty name");
       else
@@ -262,7 +262,7 @@ private:
 
   void set_users(const std::string &value)
   {
-    for (const std::string &name : split_list(value)) {
+    for (const std::string &name : values::split(value, ',')) {
       const std::optional<User> user = look_up(name);
       if (user && user->uid == 0)
         fail("User must not be root");
@@ -273,7 +273,7 @@ private:
 
   void set_groups(const std::string &value)
   {
-    for (const std::string &name : split_list(value)) {
+    for (const std::string &name : values::split(value, ',')) {
       const std::optional<gid_t> group = name.empty() ? std::nullopt : names_.group(name);
       if (group)
         rule_.groups.emplace_back(name, *group);
@@ -288,7 +288,7 @@ private:
     choice.allowed.emplace();
     if (same_word(value, "none"))
       return;
-    for (const std::string &name : split_list(value))
+    for (const std::string &name : values::split(value, ','))
       if (name.empty())
         fail(*key_ + " has an empty name");
       else
@@ -304,7 +304,7 @@ private:
 
   void set_share(const std::string &value)
   {
-    for (const std::string &name : split_list(value)) {
+    for (const std::string &name : values::split(value, ',')) {
       const std::size_t before = rule_.share.size();
       for (const Share share : {Share::exclusive, Share::k8s, Share::user, Share::shared})
         if (same_word(name, to_string(share)))
@@ -331,7 +331,7 @@ private:
   /// name:qos, name:/nice or name:qos/nice
   void set_priority_classes(const std::string &value)
   {
-    for (const std::string &item : split_list(value)) {
+    for (const std::string &item : values::split(value, ',')) {
       const std::size_t colon = item.find(':');
       const std::string effect = colon == std::string::npos ? "" : item.substr(colon + 1);
       const std::size_t slash = effect.find('/');

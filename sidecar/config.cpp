@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -16,6 +15,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "values.hpp"
 #include "wellknown.hpp"
 
 namespace {
@@ -88,15 +88,11 @@ public:
   int number(const YAML::Node &node, int least, int most)
   {
     const std::string value = node.IsScalar() ? node.Scalar() : "";
-    int parsed = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc{} || end != value.data() + value.size() || parsed < least ||
-        parsed > most) {
+    const auto parsed = values::parse_number<int>(value, least, most);
+    if (!parsed)
       fail(node,
            "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-      return least;
-    }
-    return parsed;
+    return parsed.value_or(least);
   }
 
   template <typename T, std::size_t N>
@@ -145,10 +141,8 @@ std::string check_address(const std::string &address)
                      " bytes";
   const auto colon = address.rfind(':');
   const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
-  int port = 0;
-  const char *from = address.data() + (colon == std::string::npos ? address.size() : colon + 1);
-  const auto [end, error] = std::from_chars(from, address.data() + address.size(), port);
-  if (error != std::errc{} || end != address.data() + address.size() || port < 1 || port > 65535)
+  const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+  if (!values::parse_number<int>(port, 1, 65535))
     return "must be ADDRESS:PORT or unix:/path";
   if (!is_loopback(host))
     return "must be a loopback address (127.0.0.1 or [::1]): the listener has no TLS";

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "values.hpp"
 
 namespace kube {
 namespace {
@@ -53,11 +54,8 @@ std::optional<Suffix> parse_suffix(std::string_view text)
   text.remove_prefix(1);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-')
     text.remove_prefix(1);
-  int exponent = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-  if (error != std::errc{} || stop != text.data() + text.size())
-    return std::nullopt;
-  return Suffix{0, std::clamp(exponent, -1000, 1000)};
+  const auto exponent = values::parse_number<int>(text);
+  return exponent ? std::optional(Suffix{0, std::clamp(*exponent, -1000, 1000)}) : std::nullopt;
 }
 
 /// Digits as a number that saturates, and the power of ten to divide by.

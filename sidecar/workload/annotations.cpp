@@ -36,7 +36,7 @@ std::string count(const std::string &value, ParsedOptions &out)
   return out.options.*Field ? "" : "must be a number from 1 to 100000";
 }
 
-constexpr std::uint32_t kMaxMinutes = 60u * 24 * 366 * 10;
+constexpr std::uint32_t kMaxMinutes = values::kMaxDuration_s / 60;
 
 std::string minutes(const std::string &value, ParsedOptions &out)
 {
@@ -48,9 +48,9 @@ std::string minutes(const std::string &value, ParsedOptions &out)
 
 std::string seconds(const std::string &value, ParsedOptions &out)
 {
-  const auto number = parse_number<std::uint32_t>(value, 1, kMaxMinutes * 60);
+  const auto number = parse_number<std::uint32_t>(value, 1, values::kMaxDuration_s);
   if (!number)
-    return "must be a number of seconds from 1 to " + std::to_string(kMaxMinutes * 60);
+    return "must be a number of seconds from 1 to " + std::to_string(values::kMaxDuration_s);
   out.options.time_limit_min = (*number + 59) / 60;
   return {};
 }

@@ -13,17 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMaxGres = 1'000'000;
 
-std::vector<std::string_view> split(std::string_view text, char separator)
-{
-  std::vector<std::string_view> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(separator, from), text.size());
-    parts.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return parts;
-}
-
 bool is_digits(std::string_view text)
 {
   return !text.empty() &&
@@ -33,7 +22,7 @@ bool is_digits(std::string_view text)
 /// "gpu" or "gpu:a100"
 bool is_gres_name(std::string_view text)
 {
-  const std::vector<std::string_view> words = split(text, ':');
+  const std::vector<std::string> words = values::split(text, ':');
   return words.size() <= 2 && std::all_of(words.begin(), words.end(), [](std::string_view word) {
            return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) &&
                   std::all_of(word.begin(), word.end(), [](unsigned char c) {
@@ -115,7 +104,8 @@ std::optional<Switches> parse_switches(std::string_view text)
 std::optional<std::map<std::string, std::uint64_t>> parse_gres(std::string_view text)
 {
   std::map<std::string, std::uint64_t> out;
-  for (std::string_view item : split(text, ',')) {
+  for (const std::string &part : values::split(text, ',')) {
+    std::string_view item = part;
     for (const std::string_view prefix : {"gres/", "gres:"})
       if (item.starts_with(prefix))
         item.remove_prefix(prefix.size());

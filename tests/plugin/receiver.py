@@ -19,19 +19,25 @@ class Receiver:
         self._listener.bind(str(path))
         os.chmod(path, 0o777)
         self._listener.listen(16)
-        self._open = set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._connections, self._servers = [], []
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def close(self) -> None:
         """As if it had never been there."""
         self._path.unlink(missing_ok=True)
+        # A thread in accept() would keep a socket that is merely closed, and what waits there.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._acceptor.join()
         self._listener.close()
         self.behave("take")
-        for connection in list(self._open):
+        for connection in self._connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it had ended by itself
+        for server in self._servers:
+            server.join()
 
     def _accept(self) -> None:
         while True:
@@ -39,8 +45,9 @@ class Receiver:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            self._open.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            self._connections.append(connection)
+            self._servers.append(threading.Thread(target=self._serve, args=(connection,), daemon=True))
+            self._servers[-1].start()
 
     def _serve(self, connection) -> None:
         stream = connection.makefile("rb")
@@ -56,7 +63,7 @@ class Receiver:
         except (OSError, ValueError):
             pass
         finally:
-            self._open.discard(connection)
+            stream.close()
             connection.close()
 
     def _answer(self, connection, headers, body) -> None:

@@ -49,6 +49,38 @@ def test_only_slurmctld_sends_hints(slurm, receiver):
     assert len({batch["epoch"] for batch in receiver.batches()}) == 1
 
 
+@pytest.fixture
+def with_scripts(slurm):
+    """A prolog and an epilog, in slurmctld and on the node, that say when they ran."""
+    kinds = ("Prolog", "Epilog", "PrologSlurmctld", "EpilogSlurmctld")
+    said = {kind: slurm.path(f"tmp/{kind}.said") for kind in kinds}
+    for kind in kinds:
+        script = slurm.path(f"etc/slurm/{kind}.sh")
+        script.write_text(f"#!/bin/sh\necho $SLURM_JOB_ID >> /tmp/{kind}.said\n")
+        script.chmod(0o755)
+    slurm.write_slurm_conf("PrepPlugins=script,k8s\n"
+                           + "".join(f"{kind}=/etc/slurm/{kind}.sh\n" for kind in kinds))
+    restart_slurm(slurm)
+    yield said
+    slurm.write_slurm_conf("")
+    restart_slurm(slurm)
+
+
+def restart_slurm(slurm) -> None:
+    """PrepPlugins counts from the start of each daemon."""
+    for name in ("slurmctld", "slurmd-worker0", "slurmd-worker1"):
+        slurm.restart(name)
+
+
+def test_prologs_and_epilogs_of_the_site_run_beside_it(slurm, receiver, with_scripts):
+    done = slurm.run("srun", "--mem=10", "sh", "-c", "echo $SLURM_JOB_ID", user="bob")
+    job = done.stdout.strip()
+    receiver.wait("start and end", lambda r: {"job_start", "job_end"} <= {
+        hint["type"] for _, hint in r.hints() if hint.get("job") == int(job)})
+    for kind, file in with_scripts.items():
+        slurm.wait_for(lambda: file.exists() and job in file.read_text().split(), 20, kind)
+
+
 def test_nodes_that_change_are_told(slurm, receiver):
     receiver.wait("sign of life", lambda r: r.batches())
     slurm.run("scontrol", "update", "NodeName=worker1", "State=DRAIN", "Reason=test")

@@ -3,7 +3,7 @@
 //
 //   claim  sidecar -> job_submit/k8s, in a job's `comment`: "this allocation is for that gang"
 //   tag    job_submit/k8s -> everybody, in `admin_comment`: the same, and now it can be trusted
-//   verb   sidecar -> job_submit/k8s, in the `comment` of a will-run request: "end that job"
+//   verb   sidecar -> job_submit/k8s, in the `comment` of a will-run request: "end that job", …
 //   batch  prep/k8s -> sidecar, body of POST /v1/events: hints that something changed
 //
 // Every parse function is bounded (size, depth, unknown keys ignored), never throws on bad input
@@ -41,20 +41,44 @@ struct Claim {
   std::string priority_class;  ///< priorityClassName of the pods
 };
 
+/// Without control characters ('?' in their place): one line of a log stays one.
+std::string one_line(std::string text);
+
 /// What job_submit/k8s says to a claim that it refuses, in its err_msg. libslurm puts err_msg into its
 /// log only, which all threads share: the UID tells whose it is.
 std::string encode_refusal(std::string_view uid, std::string_view reason);
 /// The reason, if `line` ends with a refusal of that gang's claim.
 std::optional<std::string> parse_refusal(std::string_view line, std::string_view uid);
 
-enum class VerbKind : std::uint8_t { complete, cancel };
+enum class VerbKind : std::uint8_t {
+  complete,  ///< end a job with a status
+  cancel,    ///< end a job as scancel does
+  update,    ///< change a job that waits
+  drain,     ///< no more jobs on a node
+  resume,    ///< take back a drain of ours
+};
 
+/// A node's reason in Slurm is ours if it begins so.
+inline constexpr std::string_view kReasonPrefix = "k8s: ";
+inline constexpr std::size_t kMaxReasonBytes = 255;
+
+/// What it is about is a job (complete, cancel, update) or a node (drain, resume); the fields of
+/// the other are void.
 struct Verb {
   VerbKind kind = VerbKind::cancel;
   std::uint32_t job_id = 0;
   std::uint32_t status = 0;  ///< complete only: wait(2) status, exit code N is N * 256
   std::string cluster;       ///< must be the plugin's ClusterId
   std::string uid;           ///< UID that the job's tag must carry
+  // update only; what has no value stays as it is.
+  std::optional<std::string> excluded_nodes;  ///< Slurm's node list, "" for none
+  std::optional<std::uint32_t> time_limit_min;
+  std::optional<std::int32_t> nice;
+  std::string node;    ///< one node's name, no list
+  std::string reason;  ///< drain only: kReasonPrefix and more
+
+  bool operator==(const Verb &) const = default;
+  bool is_for_node() const { return kind == VerbKind::drain || kind == VerbKind::resume; }
 };
 
 /// job_submit/k8s answers a verb with one of these as Slurm error code.

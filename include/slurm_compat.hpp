@@ -68,6 +68,7 @@ inline slurm_step_id_t job_step_id(std::uint32_t job_id)
 }
 
 inline std::uint32_t job_id_of(const slurm_job_info_t &job) { return job.step_id.job_id; }
+inline void set_job_id(job_desc_msg_t &job, std::uint32_t id) { job.step_id.job_id = id; }
 inline std::uint32_t job_id_of(const resource_allocation_response_msg_t &reply)
 {
   return reply.step_id.job_id;
@@ -98,6 +99,7 @@ inline constexpr bool kHasExternalJobs = false;
 inline constexpr std::uint64_t kExternalJob = 0;
 
 inline std::uint32_t job_id_of(const slurm_job_info_t &job) { return job.job_id; }
+inline void set_job_id(job_desc_msg_t &job, std::uint32_t id) { job.job_id = id; }
 inline std::uint32_t job_id_of(const resource_allocation_response_msg_t &reply)
 {
   return reply.job_id;
@@ -123,6 +125,16 @@ inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
   return slurm_complete_job(job_id, wait_status);
 }
 #endif
+
+// Slurm keeps a nice, as in `sbatch --nice`, with an offset.
+inline std::uint32_t nice_field(int nice)
+{
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(NICE_OFFSET) + nice);
+}
+inline int nice_of(std::uint32_t field)
+{
+  return static_cast<int>(static_cast<std::int64_t>(field) - NICE_OFFSET);
+}
 
 /// Error number of the last libslurm call of this thread.
 inline int last_error()

@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr char kNoPolicy[] = "k8s.conf cannot be used; slurmctld's log says why";
-
 /// Thrown by the rules, caught where they were begun.
 struct Refused {
   std::string why;
@@ -243,23 +241,4 @@ GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &cl
                       policy->cluster,
                   gang.uid);
   return apply_rules(*policy, *claim, asked);
-}
-
-std::optional<protocol::Verb> judge_verb(const Policy *policy, uid_t sender,
-                                         const std::string &verb_text, std::string &refusal)
-{
-  const auto no = [&](const char *why) -> std::optional<protocol::Verb> {
-    refusal = why;
-    return std::nullopt;
-  };
-  if (!policy)
-    return no(kNoPolicy);
-  if (!policy->is_submit_user(sender))
-    return no("only a SubmitUser of k8s.conf may use verbs");
-  std::optional<protocol::Verb> verb = protocol::parse_verb(verb_text);
-  if (!verb)
-    return no("the verb cannot be read");
-  if (verb->cluster != policy->cluster)
-    return no("the verb is of another cluster than ClusterId in k8s.conf");
-  return verb;
 }

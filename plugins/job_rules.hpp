@@ -39,7 +39,3 @@ GrantedJob apply_rules(const Policy &policy, const protocol::Claim &claim, const
 /// The same for a claim that was sent by `sender`; `policy` is null while there is no good k8s.conf.
 GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &claim_text,
                        const AskedJob &asked);
-
-/// The verb if its sender may ask for it; nothing if it is to be refused, with the reason.
-std::optional<protocol::Verb> judge_verb(const Policy *policy, uid_t sender,
-                                         const std::string &verb_text, std::string &refusal);

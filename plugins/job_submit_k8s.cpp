@@ -25,8 +25,8 @@ struct Plugin {
     auto next_look = std::chrono::steady_clock::now();
     while (!verbs.stopped())
       guard("worker", SLURM_ERROR, [&] {
-        if (const auto verb = verbs.take(kPolicyLook))
-          carry_out(*verb);
+        if (const auto order = verbs.take(kPolicyLook))
+          carry_out(*order, policy.current().get());
         if (const auto now = std::chrono::steady_clock::now(); now >= next_look) {
           next_look = now + kPolicyLook;
           policy.refresh();
@@ -80,7 +80,7 @@ AskedJob asked_by(const job_desc_msg_t &job)
   asked.time_limit_min = given(job.time_limit);
   asked.priority = given(job.priority);
   if (job.nice != NO_VAL)
-    asked.nice = static_cast<int>(static_cast<std::int64_t>(job.nice) - NICE_OFFSET);
+    asked.nice = slurm_compat::nice_of(job.nice);
   asked.has_script =
       job.script || job.argc > 0 || job.array_inx || job.container || job.crontab_entry;
   return asked;
@@ -119,7 +119,7 @@ void set_granted(job_desc_msg_t &job, const GrantedJob &granted)
   job.time_limit = granted.time_limit_min.value_or(job.time_limit);
   job.priority = granted.priority.value_or(job.priority);
   if (granted.nice)
-    job.nice = static_cast<std::uint32_t>(static_cast<std::int64_t>(NICE_OFFSET) + *granted.nice);
+    job.nice = slurm_compat::nice_field(*granted.nice);
   if (granted.external)
     job.bitflags |= slurm_compat::kExternalJob;
   slurm_abi::assign(job.admin_comment, granted.tag);
@@ -136,7 +136,7 @@ int take_claim(job_desc_msg_t &job, uid_t sender, char **err_msg)
   const GrantedJob granted = judge_claim(policy.get(), sender, job.comment, asked_by(job));
   if (!granted.refusal.empty()) {
     slurm_info("k8s: claim of uid %u refused: %s", static_cast<unsigned>(sender),
-               granted.refusal.c_str());
+               protocol::one_line(granted.refusal).c_str());
     return refuse(err_msg, protocol::encode_refusal(granted.uid, granted.refusal));
   }
   set_granted(job, granted);
@@ -149,11 +149,12 @@ int take_verb(const job_desc_msg_t &job, uid_t sender, char **err_msg)
   std::string refusal;
   const auto verb = judge_verb(policy.get(), sender, job.comment, refusal);
   if (!verb) {
-    slurm_info("k8s: verb of uid %u refused: %s", static_cast<unsigned>(sender), refusal.c_str());
+    slurm_info("k8s: verb of uid %u refused: %s", static_cast<unsigned>(sender),
+               protocol::one_line(refusal).c_str());
     refuse(err_msg, "k8s: " + refusal);
     return protocol::kVerbRefused;
   }
-  return plugin->verbs.put(*verb) ? protocol::kVerbAccepted : protocol::kVerbQueueFull;
+  return plugin->verbs.put({*verb, sender}) ? protocol::kVerbAccepted : protocol::kVerbQueueFull;
 }
 
 /// True if a text of the request means to be one of ours where nobody but us may put it.

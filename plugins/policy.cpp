@@ -99,8 +99,10 @@ const Rule *Policy::rule_for(const std::string &ns) const
   return nullptr;
 }
 
-bool Policy::may_drain(const std::string &node) const
+const std::string *Policy::node_pattern_for(const std::string &node) const
 {
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [&](const std::string &pattern) { return matches(pattern, node); });
+  for (const std::string &pattern : nodes)
+    if (matches(pattern, node))
+      return &pattern;
+  return nullptr;
 }

@@ -78,8 +78,12 @@ struct Policy {
   bool is_submit_user(uid_t uid) const;
   /// The first line whose pattern matches, or null.
   const Rule *rule_for(const std::string &ns) const;
-  bool may_drain(const std::string &node) const;
+  /// The pattern that lets verbs drain and resume the node, or null.
+  const std::string *node_pattern_for(const std::string &node) const;
 };
+
+/// What requests are told while there is no policy.
+inline constexpr char kNoPolicy[] = "k8s.conf cannot be used; slurmctld's log says why";
 
 struct ParsedPolicy {
   Policy policy;

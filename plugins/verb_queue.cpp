@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verb_queue.hpp"
 
-bool VerbQueue::put(const protocol::Verb &verb)
+bool VerbQueue::put(const Order &order)
 {
   const std::lock_guard lock(mutex_);
-  if (!verbs_.empty() && verbs_.back().job_id == verb.job_id && verbs_.back().kind == verb.kind)
+  if (!orders_.empty() && orders_.back() == order)
     return true;
-  if (verbs_.size() >= kMaxVerbs || stopped_)
+  if (orders_.size() >= kMaxOrders || stopped_)
     return false;
-  verbs_.push_back(verb);
+  orders_.push_back(order);
   changed_.notify_one();
   return true;
 }
 
-std::optional<protocol::Verb> VerbQueue::take(std::chrono::milliseconds time)
+std::optional<Order> VerbQueue::take(std::chrono::milliseconds time)
 {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, time, [this] { return stopped_ || !verbs_.empty(); });
-  if (stopped_ || verbs_.empty())
+  changed_.wait_for(lock, time, [this] { return stopped_ || !orders_.empty(); });
+  if (stopped_ || orders_.empty())
     return std::nullopt;
-  protocol::Verb verb = std::move(verbs_.front());
-  verbs_.pop_front();
-  return verb;
+  Order order = std::move(orders_.front());
+  orders_.pop_front();
+  return order;
 }
 
 void VerbQueue::stop()

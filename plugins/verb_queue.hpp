@@ -8,16 +8,16 @@
 #include <mutex>
 #include <optional>
 
-#include "protocol.hpp"
+#include "verb_rules.hpp"
 
 class VerbQueue {
 public:
-  static constexpr std::size_t kMaxVerbs = 10'000;
+  static constexpr std::size_t kMaxOrders = 10'000;
 
   /// False if there is no room. A verb that waits already is not put in again.
-  bool put(const protocol::Verb &verb);
+  bool put(const Order &order);
   /// The next verb; nothing after `time` or once stop() was called.
-  std::optional<protocol::Verb> take(std::chrono::milliseconds time);
+  std::optional<Order> take(std::chrono::milliseconds time);
   /// take() returns at once from now on.
   void stop();
   bool stopped() const;
@@ -25,6 +25,6 @@ public:
 private:
   mutable std::mutex mutex_;  // of all that follows
   std::condition_variable changed_;
-  std::deque<protocol::Verb> verbs_;
+  std::deque<Order> orders_;
   bool stopped_ = false;
 };

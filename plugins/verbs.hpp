@@ -2,7 +2,8 @@
 // Carries a verb out, as SlurmUser, by ordinary requests to our own slurmctld.
 #pragma once
 
-#include "protocol.hpp"
+#include "verb_rules.hpp"
 
-/// Blocks; never with a lock of slurmctld held. What happened is logged.
-void carry_out(const protocol::Verb &verb);
+/// Blocks; never with a lock of slurmctld held. One line of the log says who asked for what, what
+/// became of it, and which rule decided. `policy` may be null.
+void carry_out(const Order &order, const Policy *policy);

@@ -125,7 +125,7 @@ void JobDesc::set_options(const workload::JobOptions &options)
     desc_.shared = shared_of(*options.sharing);
   desc_.priority = options.priority.value_or(desc_.priority);
   if (options.nice)
-    desc_.nice = static_cast<std::uint32_t>(static_cast<std::int64_t>(NICE_OFFSET) + *options.nice);
+    desc_.nice = slurm_compat::nice_field(*options.nice);
   set(desc_.dependency, options.dependency);
   desc_.begin_time = options.begin.value_or(desc_.begin_time);
   desc_.deadline = options.deadline.value_or(desc_.deadline);

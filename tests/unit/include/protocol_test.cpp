@@ -52,6 +52,16 @@ TEST_CASE("a tag with a broken body is still seen as an attempt at one")
   CHECK_FALSE(protocol::parse_tag(text));
 }
 
+TEST_CASE("a key that is spelt with JSON escapes is the same key")
+{
+  const std::string tag = R"({"slurm-k8s.dev\/t\u0061g":{"v":1,)";
+  CHECK(protocol::looks_like_tag(tag));
+  CHECK_FALSE(protocol::looks_like_claim(tag));
+  CHECK(protocol::looks_like_claim(R"({"\u0073lurm-k8s.dev/claim":1})"));
+  CHECK_FALSE(protocol::looks_like_claim(R"({"\u00zzlurm-k8s.dev/claim":1})"));
+  CHECK_FALSE(protocol::looks_like_claim("\\u0"));
+}
+
 TEST_CASE("identities without cluster, namespace or UID are refused")
 {
   for (auto broken : {protocol::Identity{"", "n", "Pod", "p", "u", ""},
@@ -65,21 +75,6 @@ TEST_CASE("deeply nested or oversized text is refused without recursion")
   CHECK_FALSE(protocol::parse_batch(std::string(200'000, '[')));
   CHECK_FALSE(protocol::parse_batch(std::string(protocol::kMaxBatchBytes + 1, ' ')));
   CHECK_FALSE(protocol::parse_claim(R"({"slurm-k8s.dev/claim":)" + std::string(500, '{')));
-}
-
-TEST_CASE("a verb names job, cluster and UID, and complete names a status")
-{
-  const protocol::Verb verb{protocol::VerbKind::complete, 42, 256, "prod-east", "3f1c"};
-  const auto parsed = protocol::parse_verb(protocol::encode_verb(verb));
-  REQUIRE(parsed);
-  CHECK(parsed->job_id == 42);
-  CHECK(parsed->status == 256);
-  CHECK_FALSE(protocol::parse_verb(
-      R"({"slurm-k8s.dev/verb":{"v":1,"verb":"complete","job":42,"cluster":"c","uid":"u"}})"));
-  CHECK_FALSE(protocol::parse_verb(
-      R"({"slurm-k8s.dev/verb":{"v":1,"verb":"reboot","job":42,"cluster":"c","uid":"u"}})"));
-  CHECK_FALSE(protocol::parse_verb(
-      R"({"slurm-k8s.dev/verb":{"v":1,"verb":"cancel","job":0,"cluster":"c","uid":"u"}})"));
 }
 
 TEST_CASE("hints arrive in order, and a newer plugin's unknown hint counts as a change")
@@ -116,4 +111,9 @@ TEST_CASE("a refusal finds its gang among the lines of a shared log")
   CHECK_FALSE(protocol::parse_refusal(line, "other"));
   CHECK_FALSE(protocol::parse_refusal("[gang 3f1c]", "3f1c"));
   CHECK_FALSE(protocol::parse_refusal("", ""));
+}
+
+TEST_CASE("a refusal is one line, whatever was asked for")
+{
+  CHECK(protocol::encode_refusal("3f\n1c", "not a\r\nb\x7f") == "k8s: not a??b? [gang 3f?1c]");
 }

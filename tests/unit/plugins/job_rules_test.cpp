@@ -286,27 +286,3 @@ TEST_CASE("a claim that cannot be read is refused")
   CHECK(judge_claim(&policy, kSidecar, R"({"slurm-k8s.dev/claim":)", {}).refusal ==
         "the claim cannot be read");
 }
-
-TEST_CASE("verbs are the submit users' own, for their own cluster")
-{
-  const Policy policy = policy_with(rule_of_team_a());
-  const protocol::Verb verb{protocol::VerbKind::cancel, 42, 0, "east", "3f1c"};
-  protocol::Verb west = verb;
-  west.cluster = "west";
-  const std::string text = protocol::encode_verb(verb);
-  std::string why;
-  REQUIRE(judge_verb(&policy, kSidecar, text, why));
-  CHECK(judge_verb(&policy, kSidecar, text, why)->job_id == 42);
-  CHECK(why.empty());
-
-  const auto refusal = [&](const Policy *by, uid_t sender, const std::string &asked) {
-    std::string reason;
-    CHECK_FALSE(judge_verb(by, sender, asked, reason));
-    return reason;
-  };
-  CHECK(refusal(nullptr, kSidecar, text).find("cannot be used") != std::string::npos);
-  CHECK(refusal(&policy, 1001, text) == "only a SubmitUser of k8s.conf may use verbs");
-  CHECK(refusal(&policy, kSidecar, "{}") == "the verb cannot be read");
-  CHECK(refusal(&policy, kSidecar, protocol::encode_verb(west)) ==
-        "the verb is of another cluster than ClusterId in k8s.conf");
-}

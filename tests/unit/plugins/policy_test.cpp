@@ -241,11 +241,12 @@ TEST_CASE("groups must exist and have the user in them")
 TEST_CASE("nodes that verbs may drain are listed")
 {
   const Policy policy = good("Node=gpu*,cpu[1-3]\nNode=x\n");
-  CHECK(policy.may_drain("gpu7"));
-  CHECK(policy.may_drain("cpu2"));
-  CHECK(policy.may_drain("x"));
-  CHECK_FALSE(policy.may_drain("cpu4"));
-  CHECK_FALSE(good("").may_drain("gpu7"));
+  REQUIRE(policy.node_pattern_for("gpu7"));
+  CHECK(*policy.node_pattern_for("gpu7") == "gpu*");
+  CHECK(*policy.node_pattern_for("cpu2") == "cpu[1-3]");
+  CHECK(policy.node_pattern_for("x"));
+  CHECK_FALSE(policy.node_pattern_for("cpu4"));
+  CHECK_FALSE(good("").node_pattern_for("gpu7"));
   check_error("Node=a,,b\n", "line 3: Node has an empty name");
 }
 

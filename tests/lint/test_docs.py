@@ -75,6 +75,12 @@ def test_k8s_conf_is_that_of_the_administrator_page():
     assert code == table("docs/administrator.md", "## k8s.conf")
 
 
+def test_verbs_are_those_of_the_administrator_page():
+    code = set(re.findall(r'\{VerbKind::\w+, "(\w+)"\}', text("include/verb.cpp")))
+    assert len(code) >= 5
+    assert code == table("docs/administrator.md", "### What the sidecar may have done")
+
+
 def test_metrics_are_those_of_the_administrator_page():
     code = set(re.findall(r'"(slurm_k8s_\w+)"', text("sidecar/metrics.cpp")))
     assert len(code) > 8

@@ -10,9 +10,10 @@ K8S_CONF = """ClusterId={cluster}
 SubmitUser=slurm-k8s
 EventUrl=unix:/run/slurm/receiver.sock
 EventTokenFile=/etc/slurm/k8s.token
+Node=worker[1-9]
 Namespace=team-b User=bob Partition=batch Share=shared
 Namespace=closed Deny="closed for today"
-Namespace=* User=alice Partition=batch Share=shared
+Namespace=* User=alice Partition=batch Share=shared MaxTime=60
 """
 
 

@@ -156,8 +156,12 @@ void Binder::failed(Gang &gang, Member &member, const kube::WriteResult &result)
                                            {"cause", result.message}});
   release(member);
   switch (result.outcome) {
-  case kube::Outcome::done:
-  case kube::Outcome::gone: break;  // the watch will say so
+  case kube::Outcome::done: break;
+  case kube::Outcome::gone:  // the watch will say so
+    member.stuck = true;
+    timers_.after(kStuckRetry,
+                  [this, key = gang.key, uid = member.pod.meta.uid] { unstick(key, uid); });
+    break;
   case kube::Outcome::conflict:
   case kube::Outcome::rejected:
     member.stuck = true;

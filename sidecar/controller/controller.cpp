@@ -9,6 +9,7 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
                        Settings settings)
     : settings_(std::move(settings)),
       timers_(timers),
+      node_names_(slurm, timers, [this](std::set<std::string> names) { named(std::move(names)); }),
       reporter_(writer),
       closer_(slurm, timers),
       evictor_(writer, timers),
@@ -23,7 +24,7 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
                  {[this](const workload::GangKey &key) { return find(key); },
                   [this](const workload::GangKey &key) { mark(key); },
                   [this](Gang &gang, const slurm::Job &job) { accepted(gang, job); },
-                  [this] { sync_.list(); }}),
+                  [this] { sync_.list(); }, [this] { node_names_.load(); }}),
       sync_(slurm, timers, settings_.poll_interval,
             {[this](const slurm::Job &job) { seen(job); }, [this](slurm::JobId id) { unknown(id); },
              [this](slurm::JobId id, const slurm::Error &error) { disowned(id, error); },
@@ -36,7 +37,11 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
 {
 }
 
-void Controller::start(std::function<void()> ready) { sync_.start(std::move(ready)); }
+void Controller::start(std::function<void()> ready)
+{
+  node_names_.load();
+  sync_.start(std::move(ready));
+}
 
 void Controller::begin(bool job_sets_exist)
 {
@@ -62,6 +67,7 @@ void Controller::stop()
 {
   stopped_ = true;
   sync_.stop();
+  node_names_.stop();
   timers_.cancel(flush_timer_);
   timers_.cancel(nodes_timer_);
 }
@@ -98,6 +104,7 @@ bool Controller::cares(const protocol::Hint &hint) const
 void Controller::slurmctld_restarted()
 {
   closer_.hurry();
+  node_names_.load();
   for (auto &[key, gang] : gangs_)
     submitter_.forgive(gang);
 }

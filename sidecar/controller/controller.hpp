@@ -17,6 +17,7 @@
 #include "controller/gang.hpp"
 #include "controller/job_sync.hpp"
 #include "controller/membership.hpp"
+#include "controller/node_names.hpp"
 #include "controller/nodes.hpp"
 #include "controller/reporter.hpp"
 #include "controller/submitter.hpp"
@@ -75,6 +76,7 @@ private:
   void settle(const kube::Pod &pod, bool patient);
   void join(const kube::Pod &pod, const Membership::Home &home);
   void update(Gang &gang, Member &member, const kube::Pod &pod);
+  void stop_holding(Member &member);
   void note_end(Gang &gang, const kube::Pod &pod);
   void wait_for(const kube::Pod &pod, const Membership::Answer &answer, bool patient);
   void leave_waiting_room(const std::string &uid);
@@ -98,6 +100,7 @@ private:
   void drop_job(Gang &gang);
   void nodes_changed();
   void retry_unfit();
+  void named(std::set<std::string> slurm_names);
   bool in_scope(const std::string &ns) const;
   bool wants_news() const;
   bool cares(const protocol::Hint &hint) const;
@@ -126,6 +129,7 @@ private:
   Settings settings_;
   Timers &timers_;
   Nodes nodes_;
+  NodeNames node_names_;
   Membership membership_;
   Namespaces namespaces_;
   Reporter reporter_;

@@ -23,6 +23,14 @@ std::int64_t Gang::count_active() const
   });
 }
 
+std::int64_t Gang::count_placed() const
+{
+  return std::count_if(members.begin(), members.end(), [](const auto &entry) {
+    const Member &member = entry.second;
+    return member.active() && !member.pod.meta.deleting && (member.bound() || member.waits());
+  });
+}
+
 bool Gang::has_bound() const
 {
   return std::any_of(members.begin(), members.end(), [](const auto &entry) {

@@ -27,8 +27,9 @@ struct Member {
   std::string node;          ///< Kubernetes node it is bound to, or being bound to
   kube::ResourceList usage;  ///< what it was counted with there
   bool binding = false;      ///< the Binding was sent and not answered
-  bool stuck = false;   ///< the API server will not bind it as it is; wait for the pod to change
-  bool doomed = false;  ///< its job ended in Slurm: it is being deleted
+  bool stuck = false;     ///< the API server will not bind it as it is; wait for the pod to change
+  bool doomed = false;    ///< its job ended in Slurm: it is being deleted
+  std::string held_node;  ///< where nothing new goes until it is gone, if it is doomed
 
   bool bound() const { return !node.empty(); }
   /// Needs a place of its own now or keeps one.
@@ -81,6 +82,7 @@ struct Gang {
   bool pending() const { return job && job->nodes.empty(); }
   std::vector<Member *> waiting();    ///< members that wait, in rank order
   std::int64_t count_active() const;  ///< active members that are not being deleted
+  std::int64_t count_placed() const;  ///< those of them that have a node, or wait for one
   bool has_bound() const;             ///< an active member is bound or being bound
 };
 

@@ -72,8 +72,6 @@ void JobSync::listed(const slurm::Error &error, const std::optional<std::vector<
   listing_ = false;
   if (stopped_)
     return;
-  last_listing_ = timers_.now();
-  last_duration_ = since(last_listing_, begun);
   if (error) {
     if (failures_++ == 0)
       logging::warn("slurmctld does not list its jobs",
@@ -85,6 +83,8 @@ void JobSync::listed(const slurm::Error &error, const std::optional<std::vector<
   }
   if (std::exchange(failures_, 0) > 0)
     logging::info("slurmctld lists its jobs again");
+  last_listing_ = timers_.now();
+  last_duration_ = since(last_listing_, begun);
   if (jobs)
     hooks_.listed(*jobs, begun);
   if (ready_) {

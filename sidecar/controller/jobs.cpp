@@ -10,6 +10,19 @@ namespace {
 
 constexpr std::chrono::seconds kNodesPause{1};
 
+/// Listings do not say how many CPUs each node gives; what a look-up said about the same nodes stays.
+void renew(slurm::Job &known, slurm::Job fresh)
+{
+  const bool same =
+      std::equal(known.nodes.begin(), known.nodes.end(), fresh.nodes.begin(), fresh.nodes.end(),
+                 [](const auto &a, const auto &b) { return a.name == b.name; });
+  if (!fresh.shares_known && known.shares_known && same) {
+    fresh.nodes = std::move(known.nodes);
+    fresh.shares_known = true;
+  }
+  known = std::move(fresh);
+}
+
 }  // namespace
 
 bool Controller::in_scope(const std::string &ns) const
@@ -39,7 +52,7 @@ void Controller::seen_live(const slurm::Job &job)
   if (const auto known = by_job_.find(job.id); known != by_job_.end()) {
     Gang &gang = gangs_.at(known->second);
     note_start(gang, job);
-    gang.job = job;
+    renew(*gang.job, job);
     gang.job_confirmed = true;
     mark(gang.key);
     return;
@@ -202,6 +215,7 @@ void Controller::ended(Gang &gang, const slurm::Job &job)
 /// Nodes came, went or changed, here or there: what fitted nowhere may fit now.
 void Controller::nodes_changed()
 {
+  node_names_.load_some_time();
   if (nodes_timer_ || stopped_)
     return;
   nodes_timer_ = timers_.after(kNodesPause, [this] {
@@ -217,6 +231,13 @@ void Controller::retry_unfit()
       submitter_.forgive(gang);
     else if (gang.no_room)
       mark(key);
+}
+
+/// Slurm has other nodes than before: those that it does not know can be told from the rest.
+void Controller::named(std::set<std::string> slurm_names)
+{
+  if (nodes_.set_slurm_names(std::move(slurm_names)) && begun_)
+    retry_unfit();
 }
 
 }  // namespace controller

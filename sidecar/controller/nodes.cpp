@@ -95,21 +95,36 @@ Nodes::Found Nodes::by_kube_name(const std::string &kube_name) const
   return {&found->second, {}};
 }
 
+bool Nodes::set_slurm_names(std::set<std::string> names)
+{
+  const bool changed = names != slurm_names_;
+  slurm_names_ = std::move(names);
+  return changed;
+}
+
 std::string Nodes::slurm_name_of(const std::string &kube_name) const
 {
   const auto found = nodes_.find(kube_name);
   if (found == nodes_.end())
     return {};
   const std::string label = label_of(found->second);
-  return label.empty() ? kube_name : label;
+  const std::string &full = label.empty() ? kube_name : label;
+  if (slurm_names_.empty() || slurm_names_.contains(full))
+    return full;
+  const std::string brief = short_name(kube_name);
+  const bool stands_for = label.empty() && by_slurm_name(brief).node == &found->second;
+  return stands_for && slurm_names_.contains(brief) ? brief : std::string();
 }
 
 std::set<std::string> Nodes::excluded_for(const kube::Pod &pod) const
 {
   std::set<std::string> excluded;
   const auto look = [&](const kube::Node &node) {
-    if (!workload::node_allows(node, pod))
-      excluded.insert(slurm_name_of(node.meta.name));
+    if (workload::node_allows(node, pod))
+      return;
+    // Slurm refuses a job that excludes a node which it does not know.
+    if (std::string name = slurm_name_of(node.meta.name); !name.empty())
+      excluded.insert(std::move(name));
   };
   if (pod.node_selector.empty()) {
     for (const std::string &name : restricted_)

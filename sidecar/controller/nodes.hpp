@@ -24,7 +24,10 @@ public:
   /// The Kubernetes node of a Slurm node: by label, then equal name, then unique short name.
   Found by_slurm_name(const std::string &slurm_name) const;
   Found by_kube_name(const std::string &kube_name) const;
-  /// The other way, by the same rules. "" for a node that is not there.
+  /// The names that Slurm knows; true if they differ from those known so far.
+  bool set_slurm_names(std::set<std::string> names);
+  /// The other way, by the same rules. Without Slurm's names the short one cannot be told from the
+  /// full one. "" for a node that is not there or that Slurm does not know.
   std::string slurm_name_of(const std::string &kube_name) const;
 
   /// Slurm names of the nodes that the pod's own rules exclude. Costs nothing per node unless the
@@ -49,8 +52,9 @@ private:
   std::map<std::string, std::set<std::string>>
       label_;  // Slurm name in the label -> Kubernetes names
   std::map<std::string, std::set<std::string>>
-      short_;                         // name up to the first dot -> Kubernetes names
-  std::set<std::string> restricted_;  // tainted or cordoned
+      short_;                          // name up to the first dot -> Kubernetes names
+  std::set<std::string> restricted_;   // tainted or cordoned
+  std::set<std::string> slurm_names_;  // empty until they are loaded
   std::map<std::string, kube::ResourceList> used_;
   std::map<std::string, int> held_;
 };

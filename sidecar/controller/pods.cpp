@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 #include "controller/controller.hpp"
 #include "log.hpp"
@@ -46,9 +47,10 @@ void Controller::settle(const kube::Pod &pod, bool patient)
     join(pod, {alone, 1, workload::rank_of(pod, 0), {}});
     return;
   }
-  // A bound pod stays with its job even if its group object is gone by now.
+  // A bound pod stays with its job even if its group object is gone by now. Anybody can write that
+  // label: it opens no job of another namespace.
   if (const auto job = by_job_.find(job_id_of(pod));
-      job != by_job_.end() && !pod.node_name.empty()) {
+      job != by_job_.end() && !pod.node_name.empty() && job->second.ns == pod.meta.ns) {
     const Gang &gang = gangs_.at(job->second);
     const Membership::Answer answer = membership_.find(pod, false);
     join(pod,
@@ -100,14 +102,21 @@ void Controller::update(Gang &gang, Member &member, const kube::Pod &pod)
     // A pod that is seen for the first time may have ended in an earlier job of its gang.
     if (!was_finished && (was_known || !gang.job || job_id_of(pod) == gang.job->id))
       note_end(gang, pod);
-    if (member.doomed)
-      nodes_.release(member.node);
+    stop_holding(member);
     binder_.release(member);
     return;
   }
   binder_.observe(member);
   if (options_changed)
     submitter_.forgive(gang);
+}
+
+/// The node of a doomed member may take others again. It is remembered apart: a Binding that fails
+/// late takes the member's own away.
+void Controller::stop_holding(Member &member)
+{
+  if (!member.held_node.empty())
+    nodes_.release(std::exchange(member.held_node, {}));
 }
 
 /// The exit code of the container that failed first becomes the job's.
@@ -148,8 +157,7 @@ void Controller::remove(const kube::Pod &pod)
       note_end(gang, pod);
     if (pod.phase != "Succeeded" && !member.doomed)
       gang.member_deleted = true;
-    if (member.doomed)
-      nodes_.release(member.node);
+    stop_holding(member);
     binder_.release(member);
   }
   gang.members.erase(uid);

@@ -102,7 +102,8 @@ void Controller::reconcile(Gang &gang)
 
 bool Controller::forget_if_empty(Gang &gang)
 {
-  if (!gang.members.empty())
+  // A submission without an answer may have left a job: a listing has to show it first.
+  if (!gang.members.empty() || gang.unsure)
     return false;
   for (const Timers::Id timer :
        {gang.retry_timer, gang.report_timer, gang.room_timer, gang.look_timer})
@@ -215,7 +216,7 @@ void Controller::report_pending(Gang &gang)
 
 void Controller::tend_running(Gang &gang)
 {
-  if (!gang.job_confirmed || gang.job->configuring) {
+  if (!gang.job_confirmed || gang.job->configuring || !gang.job->shares_known) {
     look_again(gang);
     return;
   }
@@ -224,14 +225,18 @@ void Controller::tend_running(Gang &gang)
     return;
   split_surplus(gang);
   binder_.bind_waiting(gang);
-  if (gang.no_room)
+  if (gang.no_room) {
     watch_room(gang);
+  } else {
+    timers_.cancel(gang.room_timer);
+    gang.room_timer = 0;
+  }
 }
 
 /// More pods than the job has tasks, none of which is about to make room.
 void Controller::split_surplus(Gang &gang)
 {
-  std::int64_t surplus = gang.count_active() - gang.job->tasks;
+  std::int64_t surplus = gang.count_placed() - gang.job->tasks;
   std::vector<Member *> waiting = gang.waiting();
   for (; surplus > 0 && !waiting.empty(); --surplus) {
     split(gang, std::string(waiting.back()->pod.meta.uid));
@@ -282,8 +287,10 @@ void Controller::end(Gang &gang, bool cancel, int exit_code)
 void Controller::doom(Gang &gang, Member &member, const slurm::Job &job)
 {
   member.doomed = true;
-  if (member.bound())
+  if (member.bound() && member.held_node.empty()) {
+    member.held_node = member.node;
     nodes_.hold(member.node);
+  }
   const std::string state = slurm::to_string(job.state);
   evictor_.evict(member.pod, disruption_reason(job.state),
                  "Slurm job " + std::to_string(job.id) + " ended: " + state, kMaxGrace_s);

@@ -128,6 +128,16 @@ void Submitter::refused(Gang &gang, const slurm::Error &error)
       reporter_.waits(member->pod, "Unreachable", "slurmctld does not answer: " + error.message);
     retry_later(gang, unreachable_pause(gang.attempts));
     break;
+  case slurm::Cause::unknown_node:
+    // Slurm has lost a node since we looked, or we have not looked yet.
+    hooks_.load_nodes();
+    if (gang.attempts > 0) {
+      refuse(gang, Refusal::unfit, "Slurm refused the job: " + error.message);
+      break;
+    }
+    gang.refusal = Refusal::unfit;
+    retry_later(gang, unreachable_pause(0));
+    break;
   case slurm::Cause::unfit:
     refuse(gang, Refusal::unfit, "no nodes of the Slurm cluster can hold it: " + error.message);
     break;

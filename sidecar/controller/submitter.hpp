@@ -20,7 +20,8 @@ public:
     std::function<Gang *(const workload::GangKey &)> find;
     std::function<void(const workload::GangKey &)> changed;  ///< look at the gang again
     std::function<void(Gang &, const slurm::Job &)> accepted;
-    std::function<void()> list;  ///< a submission got no answer: see whether there is a job
+    std::function<void()> list;        ///< a submission got no answer: see whether there is a job
+    std::function<void()> load_nodes;  ///< Slurm has other nodes than we believe
   };
 
   Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, const Namespaces &namespaces,

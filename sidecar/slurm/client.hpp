@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,12 @@
 namespace slurm {
 
 enum class Cause : std::uint8_t {
-  none,         ///< success
-  unreachable,  ///< no answer, or not now: whether it happened is unknown; ask again
-  unfit,        ///< no set of nodes can ever satisfy this; try again when nodes change
-  refused,      ///< policy, limits or bad values; `message` says which
-  unknown_job,  ///< slurmctld does not know this job id (which does not mean that it ended)
+  none,          ///< success
+  unreachable,   ///< no answer, or not now: whether it happened is unknown; ask again
+  unfit,         ///< no set of nodes can ever satisfy this; try again when nodes change
+  unknown_node,  ///< a node that the request names is not (or no longer) one of Slurm's
+  refused,       ///< policy, limits or bad values; `message` says which
+  unknown_job,   ///< slurmctld does not know this job id (which does not mean that it ended)
 };
 
 struct Error {
@@ -43,8 +45,14 @@ public:
 
   /// All jobs that carry our cluster's tag, ended ones within MinJobAge included.
   /// With `if_changed`, nullopt when nothing changed since the last call that gave jobs.
+  /// `shares_known` is as the records have it: no look-ups are made.
   virtual void load_jobs(bool if_changed,
                          std::function<void(Error, std::optional<std::vector<Job>>)> done) = 0;
+
+  /// Names of the nodes that are in some partition; nullopt when no partition changed since the
+  /// last call that gave names.
+  virtual void
+  load_node_names(std::function<void(Error, std::optional<std::set<std::string>>)> done) = 0;
 
   /// Asks job_submit/k8s to end the job as COMPLETED (status 0) or FAILED. Success means accepted.
   virtual void complete(const Job &job, std::uint32_t wait_status,

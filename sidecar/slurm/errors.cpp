@@ -89,6 +89,7 @@ constexpr std::array kMeanings{
     Meaning{ESLURM_TOO_MANY_REQUESTED_CPUS, Cause::unfit},
     Meaning{ESLURM_INVALID_TASK_MEMORY, Cause::unfit},
     Meaning{ESLURM_NODE_NOT_AVAIL, Cause::unfit},
+    Meaning{ESLURM_INVALID_NODE_NAME, Cause::unknown_node},
     Meaning{ESLURM_IN_STANDBY_MODE, Cause::unreachable},
     Meaning{ESLURM_DISABLED, Cause::unreachable},
 };

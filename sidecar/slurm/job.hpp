@@ -51,6 +51,8 @@ struct Job {
   std::uint32_t cpus_per_task = 1;
   std::uint32_t time_limit_min = 0;  ///< 0 = unlimited
   std::vector<NodeShare> nodes;      ///< in Slurm's order; empty while pending
+  /// False if the CPUs of each node are an average, and which it is matters: a look-up tells.
+  bool shares_known = true;
 };
 
 }  // namespace slurm

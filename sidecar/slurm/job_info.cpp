@@ -9,6 +9,14 @@ namespace {
 
 std::string text(const char *value) { return value ? value : ""; }
 
+bool has_nodes(const slurm_job_info_t &info)
+{
+  const auto base = info.job_state & JOB_STATE_BASE;
+  return (base == JOB_RUNNING || base == JOB_SUSPENDED) && info.nodes && info.nodes[0] != '\0';
+}
+
+}  // namespace
+
 std::vector<std::string> expand(const char *node_list)
 {
   std::vector<std::string> names;
@@ -20,14 +28,6 @@ std::vector<std::string> expand(const char *node_list)
   slurm_hostlist_destroy(list);
   return names;
 }
-
-bool has_nodes(const slurm_job_info_t &info)
-{
-  const auto base = info.job_state & JOB_STATE_BASE;
-  return (base == JOB_RUNNING || base == JOB_SUSPENDED) && info.nodes && info.nodes[0] != '\0';
-}
-
-}  // namespace
 
 std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &cluster)
 {
@@ -58,6 +58,7 @@ std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &clust
         static_cast<std::uint32_t>(info.num_cpus / std::max<std::size_t>(1, names.size()));
     for (const std::string &name : names)
       job.nodes.push_back({name, std::max(share, job.cpus_per_task)});
+    job.shares_known = names.size() == 1 || job.tasks <= names.size();
   }
   return job;
 }
@@ -69,8 +70,6 @@ bool is_unseen_claim(const slurm_job_info_t &info, const std::string &cluster)
   const auto claim = protocol::parse_claim(info.comment);
   return claim && claim->identity.cluster == cluster;
 }
-
-bool needs_shares(const Job &job) { return job.nodes.size() > 1 && job.tasks > job.nodes.size(); }
 
 std::vector<NodeShare> shares_of(const resource_allocation_response_msg_t &reply)
 {

@@ -29,8 +29,8 @@ using AllocationReply = std::unique_ptr<resource_allocation_response_msg_t, Free
 std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &cluster);
 /// A job that we asked for and that job_submit/k8s never saw: its claim is still where we put it.
 bool is_unseen_claim(const slurm_job_info_t &info, const std::string &cluster);
-/// True if the record alone does not say how many tasks each node has room for.
-bool needs_shares(const Job &job);
+/// The nodes of a list like "gpu[1-3],login", in its order.
+std::vector<std::string> expand(const char *node_list);
 /// Nodes with the CPUs that the job has on each.
 std::vector<NodeShare> shares_of(const resource_allocation_response_msg_t &reply);
 

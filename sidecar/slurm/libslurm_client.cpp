@@ -26,6 +26,17 @@ struct JobsResult {
   std::time_t last_update = 0;
 };
 
+struct NamesResult {
+  Error error;
+  std::optional<std::set<std::string>> names;
+  std::time_t last_update = 0;
+};
+
+struct FreePartitions {
+  void operator()(partition_info_msg_t *message) const { slurm_free_partition_info_msg(message); }
+};
+using PartitionsReply = std::unique_ptr<partition_info_msg_t, FreePartitions>;
+
 const Error &error_of(const Error &error) { return error; }
 template <typename Result>
 const Error &error_of(const Result &result)
@@ -46,18 +57,20 @@ Result failure(const char *what)
   return result;
 }
 
-/// Asks how many CPUs the job has on each of its nodes, where the record does not say it.
-Error add_shares(Job &job)
+/// Asks how many CPUs the job has on each of its nodes, where the record does not say it. A job that
+/// ends, or is requeued, between the two requests stays unknown: the next look-up tells.
+void add_shares(Job &job)
 {
-  if (!needs_shares(job))
-    return {};
   resource_allocation_response_msg_t *raw = nullptr;
-  if (slurm_compat::allocation_lookup(job.id, &raw) != SLURM_SUCCESS)
-    return last_error();
+  if (slurm_compat::allocation_lookup(job.id, &raw) != SLURM_SUCCESS) {
+    // PrivateData hides it for good: an average is better than no pods at all.
+    job.shares_known = slurm_compat::last_error() == ESLURM_ACCESS_DENIED;
+    return;
+  }
   const AllocationReply reply(raw);
   if (auto shares = shares_of(*reply); !shares.empty())
     job.nodes = std::move(shares);
-  return {};
+  job.shares_known = true;
 }
 
 JobResult allocate_now(const workload::JobRequest &request, const std::string &cluster)
@@ -103,8 +116,9 @@ JobResult load_now(JobId id, const std::string &cluster)
     if (slurm_compat::job_id_of(info) != id)
       continue;
     if (std::optional<Job> job = to_job(info, cluster)) {
-      const Error error = add_shares(*job);
-      return {error, std::move(*job)};
+      if (!job->shares_known)
+        add_shares(*job);
+      return {{}, std::move(*job)};
     }
     if (is_unseen_claim(info, cluster))
       return reject_unseen(id);
@@ -124,13 +138,27 @@ JobsResult list_now(std::time_t since, const std::string &cluster)
   const JobsReply reply(raw);
   JobsResult result{{}, std::vector<Job>{}, reply->last_update};
   for (std::uint32_t i = 0; i < reply->record_count; ++i) {
-    std::optional<Job> job = to_job(reply->job_array[i], cluster);
-    if (!job)
-      continue;
-    if (add_shares(*job))
-      job->nodes.clear();  // ended meanwhile: a look-up will tell
-    result.jobs->push_back(std::move(*job));
+    if (std::optional<Job> job = to_job(reply->job_array[i], cluster))
+      result.jobs->push_back(std::move(*job));
   }
+  return result;
+}
+
+/// Partitions are few and small where node records are many and large.
+NamesResult list_nodes_now(std::time_t since)
+{
+  partition_info_msg_t *raw = nullptr;
+  if (slurm_load_partitions(since, &raw, SHOW_ALL) != SLURM_SUCCESS) {
+    const Error error = last_error();
+    return error.code == SLURM_NO_CHANGE_IN_DATA ? NamesResult{{}, std::nullopt, since}
+                                                 : NamesResult{error, std::nullopt, 0};
+  }
+  const PartitionsReply reply(raw);
+  NamesResult result{{}, std::set<std::string>{}, reply->last_update};
+  for (std::uint32_t i = 0; i < reply->record_count; ++i)
+    if (const char *nodes = reply->partition_array[i].nodes)
+      for (std::string &name : expand(nodes))
+        result.names->insert(std::move(name));
   return result;
 }
 
@@ -221,6 +249,19 @@ void LibslurmClient::load_jobs(bool if_changed,
         if (result.jobs)
           last_update_ = result.last_update;
         done(result.error, std::move(result.jobs));
+      });
+}
+
+void LibslurmClient::load_node_names(
+    std::function<void(Error, std::optional<std::set<std::string>>)> done)
+{
+  call<NamesResult>(
+      "load_partitions", Urgency::soon,
+      [since = last_partitions_] { return list_nodes_now(since); },
+      [this, done = std::move(done)](NamesResult result) {
+        if (result.names)
+          last_partitions_ = result.last_update;
+        done(result.error, std::move(result.names));
       });
 }
 

@@ -32,6 +32,8 @@ public:
   void load_job(JobId id, std::function<void(Error, Job)> done) override;
   void load_jobs(bool if_changed,
                  std::function<void(Error, std::optional<std::vector<Job>>)> done) override;
+  void
+  load_node_names(std::function<void(Error, std::optional<std::set<std::string>>)> done) override;
   void complete(const Job &job, std::uint32_t wait_status,
                 std::function<void(Error)> done) override;
   void cancel(const Job &job, std::function<void(Error)> done) override;
@@ -44,7 +46,8 @@ private:
 
   Loop &loop_;
   const ClientSettings settings_;
-  std::time_t last_update_ = 0;  // of the last listing that gave jobs
+  std::time_t last_update_ = 0;      // of the last listing that gave jobs
+  std::time_t last_partitions_ = 0;  // of the last call that gave names
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // what was posted may outlive us
   std::unique_ptr<Pool> pool_;
 };

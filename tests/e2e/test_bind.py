@@ -35,6 +35,27 @@ def test_small_pods_of_a_gang_share_a_node(cluster, namespace):
     assert len(nodes) == 1
 
 
+def test_small_pods_fill_nodes_in_rank_order_as_slurm_gave_them(cluster, namespace):
+    cluster.apply(workloads.gang("fill", namespace, 5, cpu="4"))
+    pods = [cluster.wait_bound(namespace, f"fill-{i}") for i in range(5)]
+    nodes = [pod["spec"]["nodeName"] for pod in pods]
+    job = cluster.wait_job(cluster.get("podgroups.scheduling.x-k8s.io", namespace, "fill")["metadata"]["uid"], "RUNNING")
+    assert job["NumNodes"] == "3" and len(set(nodes)) == 3
+    assert nodes == sorted(nodes) and sorted(map(nodes.count, set(nodes))) == [1, 2, 2]
+
+
+def test_nodes_that_slurm_does_not_know_are_in_nobodys_way(cluster, namespace):
+    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "control-plane"},
+                   "spec": {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}})
+    try:
+        cluster.apply(workloads.pod("anywhere", namespace),
+                      workloads.pod("there", namespace, nodeSelector={"kubernetes.io/hostname": "worker2"}))
+        assert cluster.wait_bound(namespace, "there")["spec"]["nodeName"] == "worker2"
+        cluster.wait_bound(namespace, "anywhere")
+    finally:
+        cluster.instance.kubectl("delete", "node", "control-plane")
+
+
 def test_memory_below_a_mebibyte_asks_for_one_and_not_for_the_node(cluster, namespace):
     cluster.apply(workloads.pod("tiny", namespace, cpu="500m", memory="512Ki"))
     pod = cluster.wait_bound(namespace, "tiny")

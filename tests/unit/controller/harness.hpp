@@ -142,13 +142,23 @@ public:
   {
     ++listings;
     if (unreachable) {
-      done({slurm::Cause::unreachable, 1, "down"}, std::nullopt);
+      const auto fail = [done] { done({slurm::Cause::unreachable, 1, "down"}, std::nullopt); };
+      clock ? static_cast<void>(clock->after(failure_takes, fail)) : fail();
       return;
     }
     std::vector<slurm::Job> all;
     for (const auto &[id, job] : jobs)
       all.push_back(job);
     done({}, all);
+  }
+  void load_node_names(
+      std::function<void(slurm::Error, std::optional<std::set<std::string>>)> done) override
+  {
+    ++name_loads;
+    if (unreachable)
+      done({slurm::Cause::unreachable, 1, "down"}, std::nullopt);
+    else
+      done({}, node_names);
   }
   void complete(const slurm::Job &job, std::uint32_t status,
                 std::function<void(slurm::Error)> done) override
@@ -199,7 +209,10 @@ public:
   slurm::Error allocate_error;
   bool lost_reply = false, hold_replies = false, unreachable = false;
   bool no_plugin = false;
-  int look_ups = 0, listings = 0;
+  Timers *clock = nullptr;  ///< with it, listings fail only after this time
+  milliseconds failure_takes{0};
+  int look_ups = 0, listings = 0, name_loads = 0;
+  std::optional<std::set<std::string>> node_names;
   std::vector<std::function<void()>> held;
 };
 

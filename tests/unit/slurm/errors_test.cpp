@@ -76,7 +76,8 @@ TEST_CASE("policy, limits and bad values are refusals")
               {ESLURM_INVALID_PARTITION_NAME, ESLURM_ACCESS_DENIED, ESLURM_INVALID_ACCOUNT,
                ESLURM_INVALID_QOS, ESLURM_ACCOUNTING_POLICY, ESLURM_INVALID_TIME_LIMIT,
                ESLURM_INVALID_FEATURE, ESLURM_INVALID_LICENSES, ESLURM_RESERVATION_INVALID,
-               ESLURM_INVALID_GRES, ESLURM_INVALID_NODE_NAME, protocol::kVerbRefused});
+               ESLURM_INVALID_GRES, protocol::kVerbRefused});
+  check_cause(Cause::unknown_node, {ESLURM_INVALID_NODE_NAME});
 }
 
 TEST_CASE("a job id that slurmctld does not know is not taken for an end, nor for a refusal")

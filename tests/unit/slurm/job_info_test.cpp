@@ -227,9 +227,9 @@ TEST_CASE("shares are asked for only where nodes may hold different numbers of t
                                             Row{"n[1-2]", 3, true}, Row{"n[1-4]", 4, false}}) {
     Record record(JOB_RUNNING, nodes);
     record.info.num_tasks = tasks;
-    CHECK(slurm::needs_shares(record.job()) == asked);
+    CHECK(record.job().shares_known == !asked);
   }
-  CHECK_FALSE(slurm::needs_shares(Record(JOB_PENDING).job()));
+  CHECK(Record(JOB_PENDING).job().shares_known);
 }
 
 TEST_CASE("groups of equal nodes are unfolded in node order")

@@ -84,7 +84,8 @@ def test_update_changes_a_job_that_waits(slurm, log):
     wait_job(slurm, job, ExcNodeList="worker0", TimeLimit="01:00:00", Nice="7")
     log(f"update JobId={job['JobId']} of gang u-1: excluded nodes worker0, time limit 60, nice 7: done (k8s.conf line 8)")
     verb(slurm, job, "update", excludedNodes="")
-    wait_job(slurm, job, ExcNodeList="", TimeLimit="01:00:00", Nice="7")
+    slurm.wait_for(lambda: "worker0" not in slurm.job(job["JobId"]).get("ExcNodeList", ""), 10, "no excluded nodes")
+    wait_job(slurm, job, TimeLimit="01:00:00", Nice="7")
     end(slurm, job)
 
 

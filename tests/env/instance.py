@@ -35,9 +35,11 @@ class Instance:
     codename: which Slurm (slurm_root.SLURM_OF). nodes: slurmds worker0, ... of 8 CPUs and 32000 MiB, each
     also a Kubernetes node that kwok drives. real_nodes: real0, real1 of 1 CPU and 2000 MiB with a kubelet
     and containerd beside the slurmd (26.05). external_nodes: the same without slurmd, ext0, ... (26.05 only).
+    accounted: with slurmdbd and MariaDB, and jobs need an association.
     """
 
-    def __init__(self, name, codename="forky", nodes=4, external_nodes=0, real_nodes=0, control_plane=True):
+    def __init__(self, name, codename="forky", nodes=4, external_nodes=0, real_nodes=0, control_plane=True,
+                 accounted=False):
         if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?", name):
             raise cache.EnvironmentError_(f"instance name {name!r}: use small letters, digits and '-'")
         if codename not in slurm_root.SLURM_OF:
@@ -48,10 +50,11 @@ class Instance:
             raise cache.EnvironmentError_(f"real nodes: at most {MOST}, with a control plane and Slurm 26.05")
         self.name, self.directory = name, directory(name)
         self.options = {"codename": codename, "nodes": nodes, "external_nodes": external_nodes,
-                        "real_nodes": real_nodes, "control_plane": control_plane}
+                        "real_nodes": real_nodes, "control_plane": control_plane, "accounted": accounted}
         self.space = Space(self.directory / "machine", "controller")
         self.processes = Processes(self.space, self.directory)
-        self.slurm = Slurm(self.space, name, slurm_root.SLURM_OF[codename], nodes, external_nodes, real_nodes)
+        self.slurm = Slurm(self.space, name, slurm_root.SLURM_OF[codename], nodes, external_nodes, real_nodes,
+                           accounted)
         self.control_plane = ControlPlane(self.space, self.directory, nodes, external_nodes) if control_plane else None
         self.real_nodes = RealNodes(self.space, name, real_nodes)
         self.wait_for = wait_for
@@ -77,15 +80,9 @@ class Instance:
             self.space.create(root, self.control_plane.binds() if self.control_plane else [])
             self._write_files()
             if self.control_plane:
-                self.processes.start(self.control_plane.etcd())
-            munged, controller, *slurmds = self.slurm.programs()
-            self._start_all([munged])
-            if self.control_plane:
                 self._start_all([self.control_plane.etcd()])
                 self.processes.start(self.control_plane.api_server())
-            self._start_all([controller])
-            self._start_all(slurmds)
-            self.slurm.create_external_nodes()
+            self.slurm.start(self._start_all)
             if self.control_plane:
                 self._start_control_plane()
         return self
@@ -196,7 +193,7 @@ class Instance:
         """Put the plugins of a build in; Slurm's daemons that run are restarted if any is new."""
         changed = self.slurm.install_plugins(Path(build_dir))
         if self.slurm.configure() or changed:
-            for program in self.slurm.programs()[1:]:
+            for program in self.slurm.loading_plugins():
                 if self.processes.pid(program):
                     self.restart(program.name)
         return changed

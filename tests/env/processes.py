@@ -78,11 +78,11 @@ class Processes:
     def wait_ready(self, program: Program, timeout: float = 60) -> None:
         """Wait until it answers. Raises EnvironmentError_ if it died, TimeoutError if it takes too long."""
         def ready():
-            if not program.pid_file and not self.pid(program):
+            running = self.pid(program)
+            if not program.pid_file and not running:
                 raise cache.EnvironmentError_(f"{program.name} ended:\n{self._tail(program)}")
-            if program.ready:
-                return self.space.run(*program.ready, check=False).returncode == 0
-            return self.pid(program)
+            # Those with a file write it when they are in the background, and slurmctld may not yet have missed them.
+            return running and (not program.ready or self.space.run(*program.ready, check=False).returncode == 0)
         try:
             wait_for(ready, timeout, f"{program.name} is ready")
         except TimeoutError as error:

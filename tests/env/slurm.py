@@ -3,10 +3,11 @@
 import filecmp
 import os
 import re
+import secrets
 import shutil
 from pathlib import Path
 
-from . import slurm_conf
+from . import accounting, defaults, slurm_conf
 from .processes import Program, wait_for
 
 PLUGIN_DIR = "usr/lib/x86_64-linux-gnu/slurm-wlm"
@@ -20,9 +21,11 @@ install -d -o slurm -g slurm -m 755 /run/slurm /var/lib/slurm /var/lib/slurm/slu
 class Slurm:
     """Writes the configuration into the space and knows the programs."""
 
-    def __init__(self, space, cluster: str, release: str, nodes: int, external_nodes: int, real_nodes: int):
+    def __init__(self, space, cluster: str, release: str, nodes: int, external_nodes: int, real_nodes: int,
+                 accounted: bool):
         self.space, self.cluster, self.release = space, cluster, release
         self.nodes, self.external_nodes, self.real_nodes = nodes, external_nodes, real_nodes
+        self.accounted = accounted
         self.extra = ""  # lines of slurm.conf that win over the default ones
 
     def node_names(self):
@@ -36,7 +39,12 @@ class Slurm:
         hosts = " ".join(["controller", *self.node_names()])
         (etc / "hosts").write_text(f"127.0.0.1 localhost\n127.0.0.1 {hosts}\n")
         (etc / "slurm/cgroup.conf").write_text(slurm_conf.CGROUP_CONF.get(self.release, slurm_conf.CGROUP_CONF[""]))
+        if not (etc / "slurm/jwt_hs256.key").exists():
+            defaults.write(self.space, "etc/slurm/jwt_hs256.key", secrets.token_hex(32), "slurm", 0o600)
         lines = slurm_conf.node_lines(self.nodes, self.real_nodes, self.external_nodes)
+        if self.accounted:
+            accounting.configure(self.space)
+            lines = accounting.SLURM_CONF + lines
         plugins = self.space.root / PLUGIN_DIR
         text = slurm_conf.slurm_conf(self.cluster, lines, (plugins / "job_submit_k8s.so").exists(),
                                      (plugins / "prep_k8s.so").exists(), self.extra)
@@ -47,17 +55,35 @@ class Slurm:
         return changed
 
     def programs(self):
-        """munged, slurmctld and the slurmds, in the order of their start."""
+        """munged, slurmctld and the slurmds, in the order of their start; with accounting, its daemons second."""
         munged = Program("munged", ("munged", "--pid-file=/run/munge/munged.pid"), ("munge", "-n", "-o", "/dev/null"),
                          user="munge", pid_file="/run/munge/munged.pid")
         controller = Program("slurmctld", ("slurmctld",), ("scontrol", "ping"),
                              user="slurm", pid_file="/run/slurm/slurmctld.pid")
-        return [munged, controller] + [
+        accounts = [accounting.database(), accounting.slurmdbd()] if self.accounted else []
+        return [munged, *accounts, controller] + [
             Program(f"slurmd-{name}", ("slurmd", "-N", name), ("sh", "-c", f"sinfo -h -n {name} -o %T | "
                     "grep -qE '^(idle|mixed|allocated|completing|drained|draining)$'"),
                     pid_file=f"/run/slurm/slurmd-{name}.pid", host_name=name) for name in self.node_names()]
 
-    def create_external_nodes(self) -> None:
+    def loading_plugins(self):
+        """The programs that load our plugins, or read slurm.conf only when they start."""
+        return [p for p in self.programs() if p.name == "slurmctld" or p.name.startswith("slurmd-")]
+
+    def start(self, start_all) -> None:
+        """Start all of them in order; START_ALL starts a list of programs and waits until they are ready."""
+        munged, *accounts, controller = (p for p in self.programs() if not p.name.startswith("slurmd-"))
+        start_all([munged])
+        if accounts:
+            start_all(accounts[:1])
+            accounting.make_database(self.space)
+            start_all(accounts[1:])
+            accounting.make_cluster(self.space, self.cluster)
+        start_all([controller])
+        start_all([p for p in self.programs() if p.name.startswith("slurmd-")])
+        self._create_external_nodes()
+
+    def _create_external_nodes(self) -> None:
         """The nodes without slurmd (26.05), unless slurmctld remembers them."""
         if self.external_nodes and self.space.run("scontrol", "show", "node", "ext0", check=False).returncode != 0:
             self.space.run("scontrol", "create", f"NodeName=ext[0-{self.external_nodes - 1}]", "NodeAddr=127.0.0.1",

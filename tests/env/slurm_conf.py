@@ -10,6 +10,8 @@ ClusterName={cluster}
 SlurmctldHost=controller(127.0.0.1)
 SlurmUser=slurm
 AuthType=auth/munge
+AuthAltTypes=auth/jwt
+AuthAltParameters=jwt_key=/etc/slurm/jwt_hs256.key
 CredType=cred/munge
 StateSaveLocation=/var/lib/slurm/slurmctld
 SlurmdSpoolDir=/var/lib/slurm/slurmd-%n

@@ -17,6 +17,7 @@ SLURM_OF = {"forky": "26.05", "trixie": "24.11", "bookworm": "22.05"}
 
 PACKAGES = (
     "slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev munge "
+    "slurmdbd slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server "
     "g++ clang meson ninja-build pkg-config libcurl4-openssl-dev rapidjson-dev catch2 "
     "libmicrohttpd-dev libyaml-cpp-dev prometheus-cpp-dev libspdlog-dev libcli11-dev "
     "curl procps iproute2 ca-certificates openssl python3").split()

@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy_file.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <sys/stat.h>
 
+#include "policy_text.hpp"
 #include "slurm_abi.hpp"
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr time_t kRetrySeconds = 10;
-
-std::string read_file(const std::string &path, std::string &error)
-{
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  text.resize(kMaxFileBytes + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad())
-    error = std::strerror(errno);
-  else if (text.size() > kMaxFileBytes)
-    error = "the file is larger than 1 MiB";
-  return text;
-}
-
-/// What the policy needs of slurm.conf.
-void check_slurm(ParsedPolicy &parsed)
-{
-  const std::string mcs = slurm_conf.mcs_plugin ? slurm_conf.mcs_plugin : "";
-  for (const Rule &rule : parsed.policy.rules)
-    if (mcs != "mcs/label" &&
-        std::find(rule.share.begin(), rule.share.end(), Share::k8s) != rule.share.end())
-      parsed.errors.push_back("line " + std::to_string(rule.line) +
-                              ": Share=k8s needs MCSPlugin=mcs/label in slurm.conf");
-}
 
 }  // namespace
 
@@ -71,11 +41,14 @@ bool PolicyFile::refresh()
   retry_at_ = 0;
 
   std::string error;
-  const std::string text = read_file(path_, error);
+  const std::string text = read_policy_text(path_, error);
   ParsedPolicy parsed;
   if (error.empty()) {
     parsed = parse_policy(text, system_names());
-    check_slurm(parsed);
+    // What the policy needs of slurm.conf.
+    const char *mcs_plugin = slurm_conf.mcs_plugin;
+    for (std::string &missing : check_mcs_plugin(parsed.policy, mcs_plugin ? mcs_plugin : ""))
+      parsed.errors.push_back(std::move(missing));
   } else {
     parsed.errors.push_back(error);
   }
@@ -112,6 +85,5 @@ std::shared_ptr<const Policy> PolicyFile::current() const
 
 std::string policy_path()
 {
-  const std::string slurm = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "/etc/slurm/slurm.conf";
-  return slurm.substr(0, slurm.find_last_of('/') + 1) + "k8s.conf";
+  return policy_path_beside(slurm_conf.slurm_conf ? slurm_conf.slurm_conf : kDefaultSlurmConf);
 }

@@ -81,6 +81,19 @@ def test_verbs_are_those_of_the_administrator_page():
     assert code == table("docs/administrator.md", "### What the sidecar may have done")
 
 
+def test_options_of_the_policy_command_are_those_of_its_manual():
+    source, manual = text("tools/command.cpp"), text("docs/slurm-k8s-policy.8").replace("\\-", "-")
+    code = {word for names in re.findall(r'(?:add_option|set_version_flag)\("(-[^"]+)"', source)
+            for word in names.split(",")} | {"-h", "--help"}  # CLI11's own
+    assert len(code) > 8
+    options = manual.split("\n.SH OPTIONS\n")[1].split("\n.SH")[0]
+    tags = re.findall(r"^\.TP\n(.*)", options, re.M)
+    assert code == {word for tag in tags for word in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", tag)}
+    commands = manual.split("\n.SH COMMANDS\n")[1].split("\n.SH")[0]
+    assert set(re.findall(r'add_subcommand\("(\w+)"', source)) == set(
+        re.findall(r"^\.TP\n\.BI? (\w+)", commands, re.M))
+
+
 def test_metrics_are_those_of_the_administrator_page():
     code = set(re.findall(r'"(slurm_k8s_\w+)"', text("sidecar/metrics.cpp")))
     assert len(code) > 8

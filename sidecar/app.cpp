@@ -90,10 +90,11 @@ template <typename T>
 void App::watch(Reflectors<T> &to, const std::string &group, const std::string &plural,
                 const std::string &ns, const std::string &field_selector)
 {
-  const std::string path = (group == "v1" ? "/api/v1" : "/apis/" + group) +
+  const bool core = group == "v1";
+  const std::string path = (core ? "/api/v1" : "/apis/" + group) +
                            (ns.empty() ? "" : "/namespaces/" + kube::escape(ns)) + "/" + plural;
   to.push_back(std::make_unique<kube::Reflector<T>>(
-      kube_, loop_, kube::Collection{path, field_selector, plural},
+      kube_, loop_, kube::Collection{path, field_selector, plural, !core},
       typename kube::Reflector<T>::Handler{[this](const T &object) { controller_.upsert(object); },
                                            [this](const T &object) { controller_.remove(object); },
                                            [this] { synced(); }}));

@@ -25,7 +25,8 @@ public:
       : handler_(std::move(handler)),
         watcher_(client, timers, std::move(collection),
                  {[this] { ++round_; }, [this](json::Value object) { seen(object); },
-                  [this](json::Value object) { deleted(object); }, [this] { complete(); }})
+                  [this](json::Value object) { deleted(object); }, [this] { complete(); },
+                  [this] { return objects_.empty(); }})
   {
   }
 

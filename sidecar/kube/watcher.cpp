@@ -19,6 +19,7 @@ constexpr std::size_t kMaxObject = 8 << 20;
 constexpr std::size_t kMaxPage = 256 << 20;
 constexpr int kPageObjects = 500;
 constexpr auto kAbsentRetry = seconds(30);
+constexpr int kAbsentTries = 3;
 constexpr auto kFirstBackoff = milliseconds(200);
 constexpr auto kLongestBackoff = seconds(30);
 constexpr char kInitialEventsEnd[] = "k8s.io/initial-events-end";
@@ -188,7 +189,7 @@ void Watcher::complete(const std::string &resource_version)
   resource_version_ = resource_version;
   listing_ = false;
   step_ = Step::watch;
-  failures_ = 0;
+  failures_ = not_found_ = 0;
   handler_.complete();
 }
 
@@ -227,16 +228,9 @@ void Watcher::start_over(const std::string &why)
 
 void Watcher::failed(const http::Response &response)
 {
-  if (response.status == 404) {
-    if (!std::exchange(absent_, true)) {
-      logging::info("the API server does not have this collection (yet)",
-                    {{"collection", collection_.name}});
-      begin();
-      complete("");
-    }
-    step_ = no_watch_list_ ? Step::list : Step::watch_list;
-    return again(kAbsentRetry);
-  }
+  if (response.status == 404 && collection_.custom && handler_.empty())
+    return not_found();
+  not_found_ = 0;
   ++failures_;
   const auto pause = backoff(failures_, response.retry_after, kFirstBackoff, kLongestBackoff);
   const auto cause = response.error.empty() ? response.body.substr(0, 300) : response.error;
@@ -246,6 +240,20 @@ void Watcher::failed(const http::Response &response)
                                  {"again_in_ms", pause.count()}});
   continue_.clear();  // a list begins anew
   again(pause);
+}
+
+void Watcher::not_found()
+{
+  if (!absent_ && ++not_found_ >= kAbsentTries) {
+    logging::info("the API server does not have this collection (yet)",
+                  {{"collection", collection_.name}});
+    absent_ = true;
+    begin();
+    complete("");
+  }
+  step_ = no_watch_list_ ? Step::list : Step::watch_list;
+  continue_.clear();
+  again(absent_ ? kAbsentRetry : backoff(not_found_, {}, kFirstBackoff, kLongestBackoff));
 }
 
 void Watcher::fetch_page()

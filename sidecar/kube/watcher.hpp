@@ -16,12 +16,15 @@ namespace kube {
 struct Collection {
   std::string path;  ///< "/api/v1/pods"
   std::string field_selector;
-  std::string name;  ///< for messages and metrics: "pods"
+  std::string name;     ///< for messages and metrics: "pods"
+  bool custom = false;  ///< comes with a CRD, so the server may not have it
 };
 
 /// Uses WatchList (the first watch also brings what exists) and falls back to list and watch where
 /// the server does not have it. Survives: end of stream, also within an object; 410 in either form;
-/// 429 with Retry-After; a collection that does not exist yet (a CRD), which counts as empty.
+/// 429 with Retry-After; a custom collection that does not exist yet, which counts as empty.
+/// A 404 never removes anything: it may be a proxy's. Who deletes a CRD for good deletes its objects
+/// first, and a watch tells of each.
 class Watcher {
 public:
   struct Handler {
@@ -29,6 +32,7 @@ public:
     std::function<void(json::Value)> seen;     ///< added or changed
     std::function<void(json::Value)> deleted;  ///< with its last state
     std::function<void()> complete;            ///< what was not seen since begins() is gone
+    std::function<bool()> empty;               ///< nothing of it is known
   };
 
   Watcher(Client &client, Timers &timers, Collection collection, Handler handler);
@@ -55,6 +59,7 @@ private:
   void stream_ended(const http::Response &response);
   void page_arrived(const http::Response &response);
   void failed(const http::Response &response);
+  void not_found();
   void start_over(const std::string &why);
   void again(std::chrono::milliseconds pause);
   void begin();
@@ -75,6 +80,7 @@ private:
   std::string resource_version_, continue_;
   std::string trouble_;  // what is wrong with the stream
   int failures_ = 0;
+  int not_found_ = 0;  // 404s in a row, while nothing is known
   Client::Id request_ = 0;
   Timers::Id timer_ = 0;
   std::unique_ptr<JsonStream> stream_;

@@ -44,12 +44,17 @@ bool has(const Request &request, const std::string &text)
 
 /// A reflector of pods and all that it told.
 struct Scene : rig::Rig {
+  explicit Scene(bool custom = false) : collection{"/api/v1/pods", "spec.nodeName=", "pods", custom}
+  {
+  }
+
+  const kube::Collection collection;
   std::vector<std::string> told;
   int synced = 0;
   kube::Reflector<kube::Pod> reflector{
       client,
       timers,
-      {"/api/v1/pods", "spec.nodeName=", "pods"},
+      collection,
       {[this](const kube::Pod &p) { told.push_back("+" + p.meta.name); },
        [this](const kube::Pod &p) { told.push_back("-" + p.meta.uid); }, [this] { ++synced; }}};
 
@@ -206,18 +211,73 @@ TEST_CASE("a list whose continue token expires begins anew and forgets nothing")
   CHECK_FALSE(has(scene.server.requests()[3], "continue="));
 }
 
-TEST_CASE("a collection that does not exist yet counts as empty until it does")
+TEST_CASE("a custom collection that does not exist yet counts as empty until it does")
 {
-  Scene scene;
+  Scene scene(true);
+  for (int i = 0; i < 3; ++i)
+    scene.server.answer(404, "404 page not found");
+  scene.server.expect([&](const Request &, const Reply &reply) { scene.streams.push_back(reply); });
+  scene.reflector.start();
+  REQUIRE(scene.until([&] { return scene.streams.size() == 1; }));
+  CHECK(scene.synced == 1);
+  CHECK(scene.reflector.absent());
+  scene.streams[0].begin();
+  scene.streams[0].piece(event("ADDED", pod("a", 1)) + bookmark(5, true));
+  REQUIRE(scene.until([&] { return scene.synced == 2; }));
+  CHECK_FALSE(scene.reflector.absent());
+  CHECK(scene.told == std::vector<std::string>{"+a"});
+}
+
+TEST_CASE("one 404 at the start is not believed")
+{
+  Scene scene(true);
   scene.server.answer(404, "404 page not found");
+  scene.server.answer(503, status(503, "ServiceUnavailable"));
   scene.server.answer(404, "404 page not found");
   scene.stream(event("ADDED", pod("a", 1)) + bookmark(5, true));
   scene.reflector.start();
   REQUIRE(scene.until([&] { return scene.synced == 1; }));
-  CHECK(scene.reflector.absent());
-  REQUIRE(scene.until([&] { return scene.synced == 2; }));
   CHECK_FALSE(scene.reflector.absent());
   CHECK(scene.told == std::vector<std::string>{"+a"});
+}
+
+TEST_CASE("what is known survives any number of 404s")
+{
+  const bool custom = GENERATE(false, true);
+  Scene scene(custom);
+  scene.start_with_two();
+  for (int i = 0; i < 10; ++i)
+    scene.server.answer(404, "<html>not found</html>");
+  scene.stream(event("DELETED", pod("b", 7)));
+  scene.streams[0].end();
+  CHECK(scene.told_is({"+a", "+b", "-uid-b"}));
+  CHECK(scene.synced == 1);
+  CHECK_FALSE(scene.reflector.absent());
+  CHECK(scene.timers.pauses.back() >= std::chrono::seconds(30));
+}
+
+TEST_CASE("a core collection is never absent")
+{
+  Scene scene;
+  for (int i = 0; i < 10; ++i)
+    scene.server.answer(404, "404 page not found");
+  scene.stream(event("ADDED", pod("a", 1)) + bookmark(5, true));
+  scene.reflector.start();
+  REQUIRE(scene.until([&] { return scene.synced == 1; }));
+  CHECK(scene.told == std::vector<std::string>{"+a"});
+  CHECK(scene.server.requests().size() == 11);
+}
+
+TEST_CASE("a custom collection whose objects were all deleted may go away")
+{
+  Scene scene(true);
+  scene.start_with_two();
+  for (int i = 0; i < 3; ++i)
+    scene.server.answer(404, "404 page not found");
+  scene.streams[0].piece(event("DELETED", pod("a", 6)) + event("DELETED", pod("b", 7)));
+  scene.streams[0].end();
+  REQUIRE(scene.until([&] { return scene.synced == 2; }));
+  CHECK(scene.reflector.absent());
 }
 
 TEST_CASE("a malformed object is passed over and the others arrive")

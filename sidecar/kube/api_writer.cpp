@@ -96,6 +96,17 @@ void add_map(json::Builder &body, std::string_view key,
   body.close();
 }
 
+/// That the object of this UID is no more, in the API server's words: those of its storage, of a
+/// deletion that it judges itself, and of a patch. No name of an object has spaces in it.
+bool is_other_incarnation(const std::string &message)
+{
+  for (const char *words : {"Precondition failed: UID in precondition: ",
+                            "the UID in the precondition (", "uid mismatch: the provided object "})
+    if (message.find(words) != std::string::npos)
+      return true;
+  return false;
+}
+
 bool may_repeat(const http::Response &response)
 {
   return response.status == 0 || !response.error.empty() || response.status == 401 ||
@@ -137,10 +148,7 @@ WriteResult judge_write(const http::Response &response)
   if (response.status == 404)
     return {Outcome::gone, message};
   if (response.status == 409)
-    return {message.find("UID") != std::string::npos || message.find("uid") != std::string::npos
-                ? Outcome::gone
-                : Outcome::conflict,
-            message};
+    return {is_other_incarnation(message) ? Outcome::gone : Outcome::conflict, message};
   return {Outcome::rejected, message};
 }
 
@@ -148,8 +156,8 @@ WriteResult judge_bind(const http::Response &response, const std::string &node)
 {
   WriteResult result = judge_write(response);
   // A Binding of ours whose answer was lost: it is so.
-  if (result.outcome == Outcome::conflict &&
-      result.message.find("already assigned to node \"" + node + "\"") != std::string::npos)
+  if (response.status == 409 &&
+      result.message.find("is already assigned to node \"" + node + "\"") != std::string::npos)
     return {Outcome::done, ""};
   return result;
 }

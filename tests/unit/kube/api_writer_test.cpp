@@ -70,6 +70,7 @@ TEST_CASE("a binding carries UID, labels and annotations in one request")
 
 TEST_CASE("answers to a write mean what the API server means by them")
 {
+  const std::string refused = R"(Operation cannot be fulfilled on pods \"uid\": )";
   const struct {
     long code;
     std::string message;
@@ -78,8 +79,23 @@ TEST_CASE("answers to a write mean what the API server means by them")
       {200, "", Outcome::done},
       {201, "", Outcome::done},
       {404, "pods \\\"p\\\" not found", Outcome::gone},
-      {409, "Precondition failed: UID in precondition: a, UID in object meta: b", Outcome::gone},
+      {409,
+       refused + "StorageError: invalid object, Code: 4, Key: /registry/pods/ns/p, "
+                 "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                 "precondition: a, UID in object meta: b",
+       Outcome::gone},
+      {409,
+       refused + "the UID in the precondition (a) does not match the UID in record (b). The "
+                 "object might have been deleted and then recreated",
+       Outcome::gone},
+      {409,
+       refused + "uid mismatch: the provided object specified uid a, and no existing object "
+                 "was found",
+       Outcome::gone},
       {409, "pod p is already assigned to node \\\"n2\\\"", Outcome::conflict},
+      {409, "pod fluid-0 is already assigned to node \\\"n2\\\"", Outcome::conflict},
+      {409, "pod fluid-0 is already assigned to node \\\"n1\\\"", Outcome::done},
+      {409, "pod uid is being deleted, cannot be assigned to a host", Outcome::conflict},
       {403, "forbidden", Outcome::rejected},
       {422, "invalid", Outcome::rejected},
       {401, "", Outcome::failed},

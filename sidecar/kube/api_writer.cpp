@@ -29,6 +29,11 @@ std::string pod_path(const ObjectRef &pod)
   return "/api/v1/namespaces/" + escape(pod.ns) + "/pods/" + escape(pod.name);
 }
 
+std::string subject_of(const ObjectRef &pod, const std::string &condition)
+{
+  return pod.uid + "/" + condition;
+}
+
 std::string message_of(const http::Response &response)
 {
   if (!response.error.empty())
@@ -189,6 +194,7 @@ void ApiWriter::bind(const ObjectRef &pod, const std::string &node,
   write.call.body = body.text();
   write.judge = [node](const http::Response &response) { return judge_bind(response, node); };
   write.done = std::move(done);
+  queue_.drop(subject_of(pod, "PodScheduled"));  // it would say False of a pod that is bound
   enqueue(std::move(write));
 }
 
@@ -208,6 +214,10 @@ void ApiWriter::set_pod_condition(const ObjectRef &pod, const Condition &conditi
     body.add_int("observedGeneration", observed_generation);
   body.close().close_list().close().close();
   Write write;
+  // What goes before a deletion is as urgent as that.
+  const bool deletes = condition.type == "DisruptionTarget";
+  write.kind = deletes ? Write::Kind::urgent : Write::Kind::patch;
+  write.subject = subject_of(pod, condition.type);
   write.call.method = "PATCH";
   write.call.label = "pod status";
   write.call.content_type = "application/strategic-merge-patch+json";
@@ -238,13 +248,13 @@ void ApiWriter::delete_pod(const ObjectRef &pod, std::optional<std::int64_t> gra
 
 void ApiWriter::post_event(const ObjectRef &regarding, const Event &event)
 {
-  if (events_.size() >= kMaxEvents) {
+  if (queue_.events() >= kMaxEvents) {
     ++lost_events_;
     return;
   }
   const std::string ns = regarding.ns.empty() ? "default" : regarding.ns;
   Write write;
-  write.event = true;
+  write.kind = Write::Kind::event;
   write.call.method = "POST";
   write.call.label = "event";
   write.call.path = "/apis/events.k8s.io/v1/namespaces/" + escape(ns) + "/events";
@@ -267,17 +277,17 @@ void ApiWriter::post_event(const ObjectRef &regarding, const Event &event)
 
 void ApiWriter::enqueue(Write write)
 {
-  (write.event ? events_ : writes_).push_back(std::move(write));
+  queue_.put(std::move(write));
   pump();
 }
 
 void ApiWriter::pump()
 {
-  while (in_flight_ < max_in_flight_ && (!writes_.empty() || !events_.empty())) {
-    std::deque<Write> &queue = writes_.empty() ? events_ : writes_;
-    Write write = std::move(queue.front());
-    queue.pop_front();
-    send(std::move(write));
+  while (in_flight_ < max_in_flight_) {
+    auto write = queue_.take();
+    if (!write)
+      return;
+    send(std::move(*write));
   }
 }
 
@@ -297,21 +307,29 @@ void ApiWriter::send(Write write)
 void ApiWriter::answered(Write write, const http::Response &response)
 {
   const WriteResult result = write.judge(response);
-  if (result.outcome == Outcome::failed && write.tries < kTries)
-    return retry(std::move(write), response);
-  write.done(result);
+  if (result.outcome == Outcome::failed && write.tries < kTries && !queue_.superseded(write))
+    return retry(std::move(write), result, response);
+  finish(write, result);
 }
 
-void ApiWriter::retry(Write write, const http::Response &response)
+void ApiWriter::retry(Write write, const WriteResult &result, const http::Response &response)
 {
   const auto pause = backoff(write.tries, response.retry_after, kFirstBackoff, kLongestBackoff);
   ++waiting_;
-  timers_.after(pause, [this, write = std::move(write)]() mutable {
+  timers_.after(pause, [this, write = std::move(write), result]() mutable {
     --waiting_;
-    std::deque<Write> &queue = write.event ? events_ : writes_;
-    queue.push_front(std::move(write));
+    if (queue_.superseded(write))
+      finish(write, result);
+    else
+      queue_.put_back(std::move(write));
     pump();
   });
+}
+
+void ApiWriter::finish(const Write &write, const WriteResult &result)
+{
+  queue_.end(write);
+  write.done(result);
 }
 
 }  // namespace kube

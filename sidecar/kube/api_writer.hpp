@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "kube/client.hpp"
+#include "kube/write_queue.hpp"
 #include "kube/writer.hpp"
 #include "loop.hpp"
 
@@ -29,35 +28,25 @@ public:
   void delete_pod(const ObjectRef &pod, std::optional<std::int64_t> grace_s, Done done) override;
   void post_event(const ObjectRef &regarding, const Event &event) override;
 
-  bool idle() const
-  {
-    return in_flight_ == 0 && waiting_ == 0 && writes_.empty() && events_.empty();
-  }
-  std::size_t queued() const { return writes_.size() + events_.size() + waiting_; }
+  bool idle() const { return in_flight_ == 0 && waiting_ == 0 && queue_.empty(); }
+  std::size_t queued() const { return queue_.size() + waiting_; }
   std::uint64_t lost_events() const { return lost_events_; }
 
 private:
-  struct Write {
-    Call call;
-    std::function<WriteResult(const http::Response &)> judge;
-    Done done;
-    int tries = 0;
-    bool event = false;
-  };
-
   void enqueue(Write write);
   void pump();
   void send(Write write);
   void answered(Write write, const http::Response &response);
-  void retry(Write write, const http::Response &response);
+  void retry(Write write, const WriteResult &result, const http::Response &response);
+  void finish(const Write &write, const WriteResult &result);
 
   Client &client_;
   Timers &timers_;
   const int max_in_flight_;
   const std::string instance_;
   int in_flight_ = 0;
-  std::size_t waiting_ = 0;            // between two tries
-  std::deque<Write> writes_, events_;  // events wait behind everything else
+  std::size_t waiting_ = 0;  // between two tries
+  WriteQueue queue_;
   std::uint64_t last_event_ = 0, lost_events_ = 0;
 };
 

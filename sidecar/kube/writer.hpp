@@ -22,7 +22,7 @@ enum class Outcome : std::uint8_t {
   gone,      ///< the object, or this incarnation of it, no longer exists
   conflict,  ///< the object is in a state that excludes the write (bound elsewhere, gated, terminating)
   rejected,  ///< 4xx that repetition cannot change; `message` says why
-  failed,    ///< no answer or 5xx/429 after all retries; may be tried again later
+  failed,    ///< no answer or 5xx/429 after all retries, or superseded; may be tried again later
 };
 
 struct WriteResult {

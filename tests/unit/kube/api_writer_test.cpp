@@ -16,6 +16,7 @@ using fake::Request;
 using kube::Outcome;
 
 const kube::ObjectRef kPod{"v1", "Pod", "ns", "p", "uid-p"};
+const kube::ObjectRef kOther{"v1", "Pod", "ns", "q", "uid-q"};
 
 std::string status(const std::string &message)
 {
@@ -33,6 +34,7 @@ http::Response answer(long code, const std::string &body)
 struct Scene : rig::Rig {
   kube::ApiWriter writer{client, timers, 2, "sidecar-1"};
   std::vector<Outcome> outcomes;
+  std::vector<Reply> open;
 
   kube::Writer::Done note()
   {
@@ -41,6 +43,15 @@ struct Scene : rig::Rig {
   void bind(const kube::ObjectRef &pod = kPod)
   {
     writer.bind(pod, "n1", {{"l", "1"}}, {{"a", "2"}}, note());
+  }
+  void say(const std::string &condition, const std::string &text)
+  {
+    writer.set_pod_condition(kPod, {condition, "False", "Reason", text}, 0, note());
+  }
+  /// Requests stay open until the test answers them.
+  void hold_all()
+  {
+    server.otherwise([this](const Request &, const Reply &reply) { open.push_back(reply); });
   }
   bool outcomes_are(const std::vector<Outcome> &expected)
   {
@@ -150,25 +161,94 @@ TEST_CASE("what repetition cannot change is not repeated")
   CHECK(scene.server.requests().size() == 1);
 }
 
-TEST_CASE("no more requests are in flight than allowed, and events come after bindings")
+TEST_CASE("bindings and deletions go first, events last, and only so many at one time")
 {
   Scene scene;
-  std::vector<Reply> open;
-  scene.server.otherwise([&](const Request &, const Reply &reply) { open.push_back(reply); });
+  scene.hold_all();
   scene.bind();
   scene.bind();
   scene.writer.post_event(kPod, {false, "Scheduled", "Binding", "note"});
-  scene.bind();
-  REQUIRE(scene.until([&] { return open.size() == 2; }));
+  scene.say("PodScheduled", "waits");
+  scene.say("DisruptionTarget", "ended");
+  scene.bind(kOther);
+  scene.writer.delete_pod(kPod, 0, scene.note());
+  REQUIRE(scene.until([&] { return scene.open.size() == 2; }));
   fake::settle(scene.loop);
-  CHECK(open.size() == 2);
-  CHECK(scene.writer.queued() == 2);
-  open[0].send(201, "{}");
-  REQUIRE(scene.until([&] { return open.size() == 3; }));
-  CHECK(scene.server.requests()[2].target.ends_with("/binding"));
-  open[1].send(201, "{}");
-  REQUIRE(scene.until([&] { return open.size() == 4; }));
-  CHECK(scene.server.requests()[3].target.ends_with("/events"));
+  CHECK(scene.open.size() == 2);
+  CHECK(scene.writer.queued() == 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    scene.open[i].send(200, "{}");
+    REQUIRE(scene.until([&] { return scene.open.size() == i + 3; }));
+  }
+  const auto &sent = scene.server.requests();
+  CHECK(sent[2].body.find("DisruptionTarget") != std::string::npos);
+  CHECK(sent[3].target.ends_with("/q/binding"));
+  CHECK(sent[4].method == "DELETE");
+  CHECK(sent[5].body.find("PodScheduled") != std::string::npos);
+  CHECK(sent[6].target.ends_with("/events"));
+}
+
+TEST_CASE("of what is said about a pod only the newest is sent, and after what is under way")
+{
+  Scene scene;
+  scene.hold_all();
+  for (const char *text : {"one", "two", "three"})
+    scene.say("PodScheduled", text);
+  CHECK(scene.outcomes == std::vector<Outcome>{Outcome::failed});
+  REQUIRE(scene.until([&] { return scene.open.size() == 1; }));
+  fake::settle(scene.loop);
+  CHECK(scene.open.size() == 1);
+  SECTION("the first is not tried again") { scene.open[0].send(503, status("away")); }
+  SECTION("the first arrives") { scene.open[0].send(200, "{}"); }
+  REQUIRE(scene.until([&] { return scene.open.size() == 2; }));
+  scene.open[1].send(200, "{}");
+  REQUIRE(scene.until([&] { return scene.outcomes.size() == 3; }));
+  CHECK(scene.outcomes[2] == Outcome::done);
+  CHECK(scene.server.requests()[1].body.find("three") != std::string::npos);
+  CHECK(scene.writer.idle());
+}
+
+TEST_CASE("that a pod waits is not said after its binding")
+{
+  Scene scene;
+  scene.hold_all();
+  SECTION("where it waits for its turn")
+  {
+    scene.bind(kOther);
+    scene.bind(kOther);
+    scene.say("PodScheduled", "waits");
+    scene.bind();
+    CHECK(scene.outcomes == std::vector<Outcome>{Outcome::failed});
+  }
+  SECTION("where it would have to be tried again")
+  {
+    scene.say("PodScheduled", "waits");
+    scene.bind();
+    REQUIRE(scene.until([&] { return scene.open.size() == 2; }));
+    scene.open[0].send(503, status("busy"));
+  }
+  for (std::size_t i = 0; !scene.writer.idle(); ++i) {
+    REQUIRE(scene.until([&] { return scene.open.size() > i; }));
+    scene.open[i].send(201, "{}");
+    fake::settle(scene.loop);
+  }
+  CHECK(scene.server.requests().back().target.ends_with("/p/binding"));
+}
+
+TEST_CASE("a patch between two tries is dropped when its pod is bound")
+{
+  Scene scene;
+  scene.server.answer(503, status("busy"));
+  scene.server.answer(201, "{}");
+  scene.timers.hold = true;
+  scene.say("PodScheduled", "waits");
+  REQUIRE(scene.until([&] { return scene.timers.held.size() == 1; }));
+  scene.bind();
+  REQUIRE(scene.until([&] { return scene.outcomes.size() == 1; }));
+  scene.timers.held[0]();
+  CHECK(scene.outcomes == std::vector<Outcome>{Outcome::done, Outcome::failed});
+  CHECK(scene.server.requests().size() == 2);
+  CHECK(scene.writer.idle());
 }
 
 TEST_CASE("a condition is patched strategically, for this incarnation of the pod only")

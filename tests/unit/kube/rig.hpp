@@ -23,12 +23,18 @@ public:
   Id after(std::chrono::milliseconds delay, std::function<void()> fn) override
   {
     pauses.push_back(delay);
+    if (hold) {
+      held.push_back(std::move(fn));
+      return 0;
+    }
     return loop_.after({}, std::move(fn));
   }
   void cancel(Id id) override { loop_.cancel(id); }
   std::chrono::steady_clock::time_point now() const override { return loop_.now(); }
 
   std::vector<std::chrono::milliseconds> pauses;
+  bool hold = false;  ///< timers do not fire but go here
+  std::vector<std::function<void()>> held;
 
 private:
   Loop &loop_;

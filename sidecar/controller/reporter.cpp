@@ -30,9 +30,21 @@ void Reporter::waits(const kube::Pod &pod, const std::string &cause, const std::
     return;
   const auto ref = ref_of(pod);
   writer_.set_pod_condition(ref, {"PodScheduled", "False", "Unschedulable", message},
-                            pod.meta.generation, [](const kube::WriteResult &) {});
+                            pod.meta.generation,
+                            [this, uid = pod.meta.uid, message](const kube::WriteResult &result) {
+                              if (result.outcome == kube::Outcome::failed)
+                                unsay(uid, message);
+                            });
   if (new_cause)
     writer_.post_event(ref, {true, "FailedScheduling", "Scheduling", message});
+}
+
+/// It was not written: the next look says it again, without another Event.
+void Reporter::unsay(const std::string &uid, const std::string &message)
+{
+  const auto found = said_.find(uid);
+  if (found != said_.end() && found->second.message == message)
+    found->second.message.clear();
 }
 
 void Reporter::warn(const kube::Pod &pod, const std::string &reason, const std::string &note)

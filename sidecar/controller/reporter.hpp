@@ -29,6 +29,8 @@ private:
     std::map<std::string, bool> warnings;
   };
 
+  void unsay(const std::string &uid, const std::string &message);
+
   kube::Writer &writer_;
   std::map<std::string, Said> said_;  // by pod UID
 };

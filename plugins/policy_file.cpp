@@ -12,6 +12,14 @@ namespace {
 
 constexpr time_t kRetrySeconds = 10;
 
+/// A text of slurm.conf, or "".
+std::string configured(char *slurm_conf_t::*field)
+{
+  const slurm_abi::SlurmConf conf;
+  const char *text = (*conf).*field;
+  return text ? text : "";
+}
+
 }  // namespace
 
 bool PolicyFile::Stamp::operator==(const Stamp &other) const
@@ -26,7 +34,7 @@ PolicyFile::Stamp PolicyFile::look() const
   struct stat info {};
   if (stat(path_.c_str(), &info) == 0)
     stamp = {info.st_mtim, info.st_size, info.st_ino, 0};
-  stamp.configured = __atomic_load_n(&slurm_conf.last_update, __ATOMIC_RELAXED);
+  stamp.configured = (*slurm_abi::SlurmConf()).last_update;
   return stamp;
 }
 
@@ -46,8 +54,8 @@ bool PolicyFile::refresh()
   if (error.empty()) {
     parsed = parse_policy(text, system_names());
     // What the policy needs of slurm.conf.
-    const char *mcs_plugin = slurm_conf.mcs_plugin;
-    for (std::string &missing : check_mcs_plugin(parsed.policy, mcs_plugin ? mcs_plugin : ""))
+    const std::string mcs_plugin = configured(&slurm_conf_t::mcs_plugin);
+    for (std::string &missing : check_mcs_plugin(parsed.policy, mcs_plugin))
       parsed.errors.push_back(std::move(missing));
   } else {
     parsed.errors.push_back(error);
@@ -85,5 +93,6 @@ std::shared_ptr<const Policy> PolicyFile::current() const
 
 std::string policy_path()
 {
-  return policy_path_beside(slurm_conf.slurm_conf ? slurm_conf.slurm_conf : kDefaultSlurmConf);
+  const std::string slurm = configured(&slurm_conf_t::slurm_conf);
+  return policy_path_beside(slurm.empty() ? kDefaultSlurmConf : slurm);
 }

@@ -30,7 +30,9 @@ void *slurm_xcalloc(std::size_t count, std::size_t size, bool clear, bool may_fa
 /// printf with Slurm's own conversions ("%pJ" of a job record is "JobId=123").
 char *vxstrfmt(const char *format, va_list arguments);
 
-extern slurm_conf_t slurm_conf;
+/// What slurm.conf says, which slurmctld reads anew only under the same lock; it is not recursive.
+slurm_conf_t *slurm_conf_lock(void);
+void slurm_conf_unlock(void);
 
 // PrEp plugins are loaded into slurmd and slurmstepd too, where these must not be missed. Only the
 // last is in slurmctld alone: slurmstepd has the first, libslurmfull the second.
@@ -45,6 +47,20 @@ void destroy_identity(void *identity);
 }  // extern "C"
 
 namespace slurm_abi {
+
+/// Hold it for moments, and only one in a thread.
+class SlurmConf {
+public:
+  SlurmConf() = default;
+  ~SlurmConf() { slurm_conf_unlock(); }
+  SlurmConf(const SlurmConf &) = delete;
+  SlurmConf &operator=(const SlurmConf &) = delete;
+
+  const slurm_conf_t &operator*() const { return *conf_; }
+
+private:
+  const slurm_conf_t *const conf_ = slurm_conf_lock();
+};
 
 /// Frees Slurm's string and puts a copy of `text` there.
 inline void assign(char *&slurm_string, const std::string &text)

@@ -44,3 +44,10 @@ def test_slurm_has_every_symbol_that_is_missing(codename, name):
     slurm = symbols(root / SLURM_LIBRARY, "--defined-only") | symbols(root / "usr/sbin/slurmctld-wlm", "--defined-only")
     assert {s for s in missing if "slurm" in s} or name == "prep_k8s.so"
     assert missing - slurm == set()
+
+
+@pytest.mark.parametrize("codename", slurm_root.SLURM_OF)
+@pytest.mark.parametrize("name", EXPORTED)
+def test_slurm_conf_is_read_under_its_lock_only(codename, name):
+    missing = symbols(build.build(codename) / "plugins" / name, "--undefined-only")
+    assert "slurm_conf" not in missing and {"slurm_conf_lock", "slurm_conf_unlock"} <= missing

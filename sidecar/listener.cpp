@@ -32,6 +32,14 @@ constexpr unsigned kTooLarge = 413;  // its name differs between versions of lib
   throw std::system_error(errno, std::generic_category(), "listener " + address + ": " + what);
 }
 
+/// Removes what a sidecar that was killed left there, and nothing else.
+void remove_socket(const std::string &path)
+{
+  struct stat info {};
+  if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
+    unlink(path.c_str());
+}
+
 int listen_unix(const std::string &address)
 {
   sockaddr_un name{};
@@ -40,12 +48,12 @@ int listen_unix(const std::string &address)
   if (path.size() >= sizeof name.sun_path)
     throw std::runtime_error("listener " + address + ": the path is too long");
   std::memcpy(name.sun_path, path.c_str(), path.size());
+  remove_socket(path);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  unlink(path.c_str());  // of a sidecar that was killed
+  // Who may connect is a question of the file's group.
   if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0 ||
-      listen(fd, 16) != 0)
-    fail(address, "cannot listen");
-  chmod(path.c_str(), 0660);
+      chmod(path.c_str(), 0660) != 0 || listen(fd, 16) != 0)
+    fail(address, errno == EADDRINUSE ? "something that is no socket is there" : "cannot listen");
   return fd;
 }
 
@@ -132,7 +140,7 @@ struct Listener::Impl {
     loop.cancel(timer);
     MHD_stop_daemon(daemon);
     if (address.starts_with("unix:"))
-      unlink(address.c_str() + 5);
+      remove_socket(address.substr(5));
   }
 
   void run()

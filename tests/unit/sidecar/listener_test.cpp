@@ -21,6 +21,17 @@ std::string head_of_post(std::size_t length)
          std::to_string(length) + "\r\n\r\n";
 }
 
+/// As a process leaves it that is killed.
+void leave_socket(const std::string &path)
+{
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof name.sun_path - 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(bind(fd, reinterpret_cast<sockaddr *>(&name), sizeof name) == 0);
+  close(fd);
+}
+
 /// A loopback address that nobody listens at.
 std::string free_address()
 {
@@ -213,13 +224,41 @@ TEST_CASE("the listener can go while requests are under way")
 TEST_CASE("a socket that a killed sidecar left behind is replaced, and ours is removed at the end")
 {
   Rig rig;
-  std::ofstream(rig.socket_path) << "left behind";
+  leave_socket(rig.socket_path);
   rig.listen();
   CHECK(rig.send({"GET", "/healthz"}).status == 200);
-  const auto allowed = std::filesystem::status(rig.socket_path).permissions();
-  CHECK((allowed & std::filesystem::perms::others_all) == std::filesystem::perms::none);
   rig.listener.reset();
   CHECK_FALSE(std::filesystem::exists(rig.socket_path));
+}
+
+TEST_CASE("whatever else lies at the path stays there")
+{
+  Rig rig;
+  std::ofstream(rig.socket_path) << "precious";
+  CHECK_THROWS_WITH(rig.listen(), Catch::Matchers::StartsWith("listener " + rig.address +
+                                                              ": something that is no socket"));
+  std::string text;
+  std::ifstream(rig.socket_path) >> text;
+  CHECK(text == "precious");
+}
+
+TEST_CASE("what took the place of our socket stays there at the end")
+{
+  Rig rig;
+  rig.listen();
+  std::filesystem::remove(rig.socket_path);
+  std::ofstream(rig.socket_path) << "precious";
+  rig.listener.reset();
+  CHECK(std::filesystem::exists(rig.socket_path));
+}
+
+TEST_CASE("the group of the socket may connect, others may not")
+{
+  Rig rig;
+  rig.listen();
+  using std::filesystem::perms;
+  CHECK(std::filesystem::status(rig.socket_path).permissions() ==
+        (perms::owner_read | perms::owner_write | perms::group_read | perms::group_write));
 }
 
 TEST_CASE("an address of this machine works like a socket")

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxClusterId = 63;
 
 class Reader {
 public:
-  Reader(const std::string &file, ParsedConfig &out) : file_(file), out_(out) {}
+  explicit Reader(ParsedConfig &out) : out_(out) {}
 
   using Rows = std::vector<std::pair<const char *, std::function<void(const YAML::Node &)>>>;
 
@@ -37,8 +37,7 @@ public:
 
   void fail(const YAML::Mark &mark, const std::string &what)
   {
-    const int line = mark.is_null() ? 1 : mark.line + 1;
-    out_.errors.push_back(file_ + ":" + std::to_string(line) + ": " +
+    out_.errors.push_back(out_.file + ":" + std::to_string(line_of(mark)) + ": " +
                           (key_.empty() ? "" : key_ + ": ") + what);
   }
 
@@ -59,8 +58,10 @@ public:
         fail(entry.first, "unknown key");
       else if (!seen.insert(name).second)
         fail(entry.first, "is there twice");
-      else
+      else {
+        out_.lines[key_] = line_of(key_mark_);
         row->second(entry.second);
+      }
     }
     key_ = outer;
   }
@@ -110,7 +111,8 @@ public:
   }
 
 private:
-  const std::string &file_;
+  static int line_of(const YAML::Mark &mark) { return mark.is_null() ? 1 : mark.line + 1; }
+
   ParsedConfig &out_;
   std::string key_;
   YAML::Mark key_mark_;  // of the key that was read last
@@ -224,11 +226,18 @@ void read_root(Reader &in, const YAML::Node &root, Config &out)
 
 }  // namespace
 
+std::string ParsedConfig::place(const std::string &key) const
+{
+  const auto line = lines.find(key);
+  return file + (line == lines.end() ? "" : ":" + std::to_string(line->second)) + ": " + key + ": ";
+}
+
 ParsedConfig parse_config(const std::string &text, const std::string &file)
 {
   ParsedConfig out;
   out.config.scheduler_names = {wellknown::kDefaultSchedulerName};
-  Reader reader(file, out);
+  out.file = file;
+  Reader reader(out);
   try {
     const YAML::Node root = YAML::Load(text);
     if (root.IsMap())
@@ -249,8 +258,8 @@ ParsedConfig read_config(const std::string &file)
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (!in.is_open() || in.bad() || (text.empty() && errno != 0))
-    return {{}, {file + ": " + std::strerror(errno)}};
+    return {{}, {file + ": " + std::strerror(errno)}, file, {}};
   if (text.size() > kMaxFile)
-    return {{}, {file + ": is larger than 1 MiB"}};
+    return {{}, {file + ": is larger than 1 MiB"}, file, {}};
   return parse_config(text, file);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,13 @@ struct Config {
 
 struct ParsedConfig {
   Config config;
-  std::vector<std::string>
-      errors;  ///< "FILE:LINE: key: what is wrong"; with any, config is not usable
+  /// "FILE:LINE: key: what is wrong"; with any, config is not usable
+  std::vector<std::string> errors;
+  std::string file;
+  std::map<std::string, int> lines;  ///< of the keys that are there
+
+  /// How a message about this key begins; without a line if the key is not there.
+  std::string place(const std::string &key) const;
 };
 
 /// Never throws on bad text; `file` is for messages.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app.hpp"
+#include "check.hpp"
 #include "config.hpp"
 #include "kube/credentials.hpp"
 #include "log.hpp"
@@ -15,23 +16,16 @@ namespace {
 /// A bad configuration: a restart cannot help.
 constexpr int kExitConfig = 2;
 
-int check(const ParsedConfig &parsed, const std::string &file)
+int check(const ParsedConfig &parsed)
 {
-  for (const std::string &error : parsed.errors)
-    std::fprintf(stderr, "%s\n", error.c_str());
-  if (!parsed.errors.empty())
+  const CheckedFiles files = parsed.errors.empty() ? check_files(parsed) : CheckedFiles{};
+  for (const auto *errors : {&parsed.errors, &files.errors})
+    for (const std::string &error : *errors)
+      std::fprintf(stderr, "%s\n", error.c_str());
+  if (!parsed.errors.empty() || !files.errors.empty())
     return kExitConfig;
-  try {
-    const auto credentials = kube::load_credentials(parsed.config.kubeconfig);
-    if (!parsed.config.token_file.empty())
-      kube::read_small_file(parsed.config.token_file);
-    std::printf("%s: good; API server %s (%s)\n", file.c_str(), credentials.server.c_str(),
-                credentials.source.c_str());
-    return 0;
-  } catch (const kube::CredentialsError &error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kExitConfig;
-  }
+  std::printf("%s: good; API server %s\n", parsed.file.c_str(), files.api_server.c_str());
+  return 0;
 }
 
 }  // namespace
@@ -49,7 +43,7 @@ try {
 
   const ParsedConfig parsed = read_config(file);
   if (only_check || !parsed.errors.empty())
-    return check(parsed, file);
+    return check(parsed);
   logging::set_up(parsed.config.log_level, parsed.config.log_format);
   App(parsed.config).run();
   return 0;

@@ -6,14 +6,17 @@ import socket
 import threading
 import time
 
+TAKEN = b"HTTP/1.1 204 No Content\r\n\r\n"
+
 
 class Receiver:
-    """behaviour: "take" (204), "hang" (read, never answer), "flood" (an endless answer), "garbage"."""
+    """behaviour: "take" (204), "hang" (read, never answer), "trickle" (the same answer, but one byte every half
+    second), "flood" (an endless answer), "garbage"."""
 
     def __init__(self, path):
         self._path, self.behaviour = path, "take"
         self._lock, self._arrived = threading.Condition(threading.RLock()), []
-        self.tokens = set()
+        self.tokens, self.requests = set(), 0
         path.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
@@ -59,6 +62,9 @@ class Receiver:
                     headers[key.lower()] = value
                 body = stream.read(int(headers.get("content-length", 0)))
                 assert line.startswith(b"POST /v1/events ")
+                with self._lock:
+                    self.requests += 1
+                    self._lock.notify_all()
                 self._answer(connection, headers, body)
         except (OSError, ValueError):
             pass
@@ -68,8 +74,13 @@ class Receiver:
 
     def _answer(self, connection, headers, body) -> None:
         if self.behaviour == "hang":
-            with self._lock:
-                self._lock.wait_for(lambda: self.behaviour != "hang", 60)
+            self._wait_while("hang", 60)
+            raise ValueError("hung up")
+        if self.behaviour == "trickle":
+            for byte in TAKEN:
+                connection.sendall(bytes([byte]))
+                if not self._wait_while("trickle", 0.5):
+                    break
             raise ValueError("hung up")
         if self.behaviour == "flood":
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
@@ -82,10 +93,15 @@ class Receiver:
             self.tokens.add(headers.get("authorization"))
             self._arrived.append((time.time(), json.loads(body)))
             self._lock.notify_all()
-        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+        connection.sendall(TAKEN)
+
+    def _wait_while(self, behaviour: str, seconds: float) -> bool:
+        """Whether it still behaves so after that time."""
+        with self._lock:
+            return not self._lock.wait_for(lambda: self.behaviour != behaviour, seconds)
 
     def behave(self, behaviour: str) -> None:
-        """From the next request on; those that hang are let go."""
+        """From the next request on; those that are held are let go."""
         with self._lock:
             self.behaviour = behaviour
             self._lock.notify_all()

@@ -10,11 +10,12 @@ namespace {
 
 using json::Value;
 
-constexpr std::array<std::pair<HintKind, const char *>, 4> kHints{{
+constexpr std::array<std::pair<HintKind, const char *>, 5> kHints{{
     {HintKind::job_start, "job_start"},
     {HintKind::job_end, "job_end"},
     {HintKind::jobs_changed, "jobs_changed"},
     {HintKind::nodes_changed, "nodes_changed"},
+    {HintKind::rules_changed, "rules_changed"},
 }};
 
 /// A type that this build does not know (a newer plugin) still says that something changed.

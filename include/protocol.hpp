@@ -88,7 +88,13 @@ enum VerbAnswer : int {
   kVerbQueueFull = 28803,  ///< ask again later
 };
 
-enum class HintKind : std::uint8_t { job_start, job_end, jobs_changed, nodes_changed };
+enum class HintKind : std::uint8_t {
+  job_start,
+  job_end,
+  jobs_changed,
+  nodes_changed,
+  rules_changed,  ///< k8s.conf, slurm.conf, partitions or reservations: what was refused may be granted
+};
 
 struct Hint {
   HintKind kind = HintKind::jobs_changed;

@@ -18,7 +18,9 @@ Reporter *reporter = nullptr;
 
 bool in_slurmctld()
 {
-  return slurmctld_config != nullptr && &last_job_update != nullptr && &last_node_update != nullptr;
+  return slurmctld_config != nullptr && &last_job_update != nullptr &&
+         &last_node_update != nullptr && &last_part_update != nullptr &&
+         &last_resv_update != nullptr;
 }
 
 __attribute__((format(printf, 1, 0))) std::string formatted(const char *format, ...);

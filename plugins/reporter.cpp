@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -13,6 +14,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kChangeLook{100};
 constexpr milliseconds kPolicyLook{1'000};
+/// job_submit/k8s looks at the file on its own: whoever hears of a change must not be faster.
+constexpr milliseconds kPolicyInForce{3'000};
 
 /// Differs with each start, so that the receiver knows that numbers begin anew.
 std::uint64_t new_epoch()
@@ -81,7 +84,12 @@ void Reporter::follow_policy()
   if (now < next_policy_)
     return;
   next_policy_ = now + kPolicyLook;
-  policy_.refresh();
+  if (policy_.refresh())
+    tell_policy_ = now + kPolicyInForce;
+  if (tell_policy_ && now >= *tell_policy_) {
+    tell_policy_.reset();
+    put({protocol::HintKind::rules_changed, 0});
+  }
   const auto current = policy_.current();
   if (!current || current == aimed_at_)
     return;
@@ -105,4 +113,8 @@ void Reporter::look_for_changes()
     put({protocol::HintKind::jobs_changed, 0});
   if (nodes_.look(stamp_of(last_node_update), now))
     put({protocol::HintKind::nodes_changed, 0});
+  const std::time_t rules = std::max(
+      {stamp_of(slurm_conf.last_update), stamp_of(last_part_update), stamp_of(last_resv_update)});
+  if (rules_.look(rules, now))
+    put({protocol::HintKind::rules_changed, 0});
 }

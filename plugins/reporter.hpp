@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "change_watch.hpp"
@@ -35,8 +36,9 @@ private:
   PolicyFile policy_;
   Worker worker_;
   std::shared_ptr<const Policy> aimed_at_;  // shared with PolicyFile, which may have a newer one
-  ChangeWatch jobs_, nodes_;
+  ChangeWatch jobs_, nodes_, rules_;
   Clock::time_point next_policy_{};
+  std::optional<Clock::time_point> tell_policy_;  // when to tell of a new policy
 
   std::mutex mutex_;  // of what follows; held for moments only
   std::condition_variable woken_;

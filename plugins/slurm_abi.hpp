@@ -38,6 +38,8 @@ void slurm_conf_unlock(void);
 // last is in slurmctld alone: slurmstepd has the first, libslurmfull the second.
 extern time_t last_job_update __attribute__((weak));
 extern time_t last_node_update __attribute__((weak));
+extern time_t last_part_update __attribute__((weak));
+extern time_t last_resv_update __attribute__((weak));
 extern char slurmctld_config[] __attribute__((weak));  // opaque; only its presence is looked at
 
 #if SLURM_VERSION_NUMBER >= SLURM_K8S_VERSION(23, 11)

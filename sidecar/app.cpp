@@ -29,6 +29,7 @@ const char *name_of(slurm::Cause cause)
   case slurm::Cause::unreachable: return "unreachable";
   case slurm::Cause::unfit: return "unfit";
   case slurm::Cause::unknown_node: return "unknown_node";
+  case slurm::Cause::denied: return "denied";
   case slurm::Cause::refused: return "refused";
   case slurm::Cause::unknown_job: return "unknown_job";
   }

@@ -24,15 +24,16 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
                  {[this](const workload::GangKey &key) { return find(key); },
                   [this](const workload::GangKey &key) { mark(key); },
                   [this](Gang &gang, const slurm::Job &job) { accepted(gang, job); },
-                  [this] { sync_.list(); }, [this] { node_names_.load(); }}),
+                  [this] { sync_.list(); }, [this] { node_names_.load(); },
+                  [this] { return !sync_.polling(); }}),
       sync_(slurm, timers, settings_.poll_interval,
             {[this](const slurm::Job &job) { seen(job); }, [this](slurm::JobId id) { unknown(id); },
              [this](slurm::JobId id, const slurm::Error &error) { disowned(id, error); },
              [this](const std::vector<slurm::Job> &jobs, JobSync::Clock::time_point begun) {
                listed(jobs, begun);
              },
-             [this] { nodes_changed(); }, [this] { slurmctld_restarted(); },
-             [this] { return wants_news(); },
+             [this] { slurm_nodes_changed(); }, [this] { rules_changed(); },
+             [this] { slurmctld_restarted(); }, [this] { return wants_news(); },
              [this](const protocol::Hint &hint) { return cares(hint); }})
 {
 }
@@ -104,9 +105,7 @@ bool Controller::cares(const protocol::Hint &hint) const
 void Controller::slurmctld_restarted()
 {
   closer_.hurry();
-  node_names_.load();
-  for (auto &[key, gang] : gangs_)
-    submitter_.forgive(gang);
+  rules_changed();
 }
 
 std::map<std::string, int> Controller::count_by_state() const

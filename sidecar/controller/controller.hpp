@@ -98,7 +98,9 @@ private:
   void ended(Gang &gang, const slurm::Job &job);
   void lost(Gang &gang);
   void drop_job(Gang &gang);
-  void nodes_changed();
+  void kube_nodes_changed();
+  void slurm_nodes_changed();
+  void rules_changed();
   void retry_unfit();
   void named(std::set<std::string> slurm_names);
   bool in_scope(const std::string &ns) const;

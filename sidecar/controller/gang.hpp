@@ -41,7 +41,8 @@ struct Member {
 enum class Refusal : std::uint8_t {
   none,
   by_us,      ///< the pods or their annotations cannot be translated
-  by_policy,  ///< slurmctld said no
+  by_policy,  ///< k8s.conf said no
+  by_slurm,   ///< accounts, limits, partitions: Slurm said no
   unfit,      ///< no nodes of the cluster can ever hold it
 };
 
@@ -63,6 +64,7 @@ struct Gang {
 
   Refusal refusal = Refusal::none;
   std::string refusal_message;
+  bool nudged = false;          ///< nodes changed since it was refused as unfit
   int attempts = 0;             ///< submissions without success in a row
   int looks = 0;                ///< look-ups of a job that is not ready yet, in a row
   std::set<std::string> avoid;  ///< Slurm nodes that turned out to have no room

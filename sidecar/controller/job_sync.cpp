@@ -116,6 +116,7 @@ void JobSync::tick()
   const bool silent = since(now, std::max(last_batch_, started_)) >= kSilence;
   if (silent && !said_polling_) {
     polling_ = said_polling_ = true;
+    hooks_.rules_changed();  // whoever waits for a hint waits in vain
     logging::warn(
         "no events from prep/k8s: polling slurmctld instead, pods are bound later",
         {{"poll_interval_ms", poll_interval_.count()},
@@ -157,6 +158,8 @@ void JobSync::watch_order(const protocol::Batch &batch)
     logging::info("slurmctld was started anew", {{"epoch", epoch_}});
     hooks_.slurmctld_restarted();
   }
+  if (gap)
+    hooks_.rules_changed();
   if ((first || restarted || gap) && !ready_)
     list();
 }
@@ -171,6 +174,7 @@ void JobSync::apply(const protocol::Hint &hint)
     break;
   case protocol::HintKind::jobs_changed: refresh(); break;
   case protocol::HintKind::nodes_changed: hooks_.nodes_changed(); break;
+  case protocol::HintKind::rules_changed: hooks_.rules_changed(); break;
   }
 }
 

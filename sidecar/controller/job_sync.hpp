@@ -29,6 +29,7 @@ public:
     /// A full listing that began at the given time.
     std::function<void(const std::vector<slurm::Job> &, Clock::time_point)> listed;
     std::function<void()> nodes_changed;
+    std::function<void()> rules_changed;  ///< or may have: what was refused is worth another try
     std::function<void()> slurmctld_restarted;
     std::function<bool()> wants_news;  ///< some job waits or is being ended
     /// Hints name every job of the cluster; only those that may be ours are worth a look-up.

@@ -212,10 +212,9 @@ void Controller::ended(Gang &gang, const slurm::Job &job)
   mark(gang.key);
 }
 
-/// Nodes came, went or changed, here or there: what fitted nowhere may fit now.
-void Controller::nodes_changed()
+/// Nodes came, went or changed in Kubernetes: what fitted nowhere may fit now.
+void Controller::kube_nodes_changed()
 {
-  node_names_.load_some_time();
   if (nodes_timer_ || stopped_)
     return;
   nodes_timer_ = timers_.after(kNodesPause, [this] {
@@ -231,6 +230,20 @@ void Controller::retry_unfit()
       submitter_.forgive(gang);
     else if (gang.no_room)
       mark(key);
+}
+
+/// Every job that starts or ends changes nodes, so most of these mean nothing to us.
+void Controller::slurm_nodes_changed()
+{
+  for (auto &[key, gang] : gangs_)
+    submitter_.nudge(gang);
+}
+
+void Controller::rules_changed()
+{
+  node_names_.load();
+  for (auto &[key, gang] : gangs_)
+    submitter_.forgive(gang);
 }
 
 /// Slurm has other nodes than before: those that it does not know can be told from the rest.

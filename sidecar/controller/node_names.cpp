@@ -9,7 +9,7 @@
 namespace controller {
 namespace {
 
-constexpr std::chrono::seconds kPause{10};
+constexpr std::chrono::seconds kRetry{10};
 
 }  // namespace
 
@@ -26,16 +26,6 @@ void NodeNames::load()
       [this](const slurm::Error &error, auto names) { answered(error, std::move(names)); });
 }
 
-void NodeNames::load_some_time()
-{
-  if (timer_ || stopped_)
-    return;
-  timer_ = timers_.after(kPause, [this] {
-    timer_ = 0;
-    load();
-  });
-}
-
 void NodeNames::stop()
 {
   stopped_ = true;
@@ -47,7 +37,11 @@ void NodeNames::answered(const slurm::Error &error, std::optional<std::set<std::
   loading_ = false;
   if (error) {
     logging::warn("slurmctld does not tell its nodes", {{"cause", error.message}});
-    load_some_time();
+    timers_.cancel(timer_);
+    timer_ = timers_.after(kRetry, [this] {
+      timer_ = 0;
+      load();
+    });
   } else if (names) {
     loaded_(std::move(*names));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes Slurm has, loaded when that may have changed and never more than now and then.
+// Which nodes Slurm has, loaded when that may have changed.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,8 @@ public:
   {
   }
 
-  /// At once, or after the load that is under way.
+  /// At once, or after the load that is under way; until slurmctld answers.
   void load();
-  /// Something changed that is hardly ever the nodes' names.
-  void load_some_time();
   void stop();
 
 private:

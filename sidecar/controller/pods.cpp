@@ -282,7 +282,7 @@ void Controller::remove(const kube::JobSet &job_set) { membership_.remove(job_se
 void Controller::upsert(const kube::Node &node)
 {
   if (nodes_.upsert(node) && begun_)
-    nodes_changed();
+    kube_nodes_changed();
 }
 
 void Controller::remove(const kube::Node &node) { nodes_.remove(node); }

@@ -11,11 +11,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A refusal is asked again after this long even if nothing seems to have changed: an
-/// administrator may have changed limits or the policy.
-milliseconds refusal_pause(int attempts)
+/// Of changes by sacctmgr nobody tells us, and without hints of none at all.
+milliseconds blind_pause(int attempts)
 {
   return milliseconds(std::min<std::int64_t>(600'000, 60'000ll << std::min(attempts, 4)));
+}
+
+/// How long changes of Slurm's nodes are let pass by, so that a busy cluster is not asked each time.
+milliseconds unfit_pause(int attempts)
+{
+  return milliseconds(std::min<std::int64_t>(600'000, 2'000ll << std::min(attempts, 9)));
 }
 
 milliseconds unreachable_pause(int attempts)
@@ -136,12 +141,16 @@ void Submitter::refused(Gang &gang, const slurm::Error &error)
       break;
     }
     gang.refusal = Refusal::unfit;
+    gang.nudged = true;
     retry_later(gang, unreachable_pause(0));
     break;
   case slurm::Cause::unfit:
     refuse(gang, Refusal::unfit, "no nodes of the Slurm cluster can hold it: " + error.message);
     break;
-  default: refuse(gang, Refusal::by_policy, "Slurm refused the job: " + error.message); break;
+  case slurm::Cause::denied:
+    refuse(gang, Refusal::by_policy, "Slurm refused the job: " + error.message);
+    break;
+  default: refuse(gang, Refusal::by_slurm, "Slurm refused the job: " + error.message); break;
   }
 }
 
@@ -154,8 +163,11 @@ void Submitter::refuse(Gang &gang, Refusal refusal, const std::string &message)
   for (const auto &[uid, member] : gang.members)
     if (member.active())
       reporter_.waits(member.pod, message, message);
-  if (refusal != Refusal::by_us)
-    retry_later(gang, refusal_pause(gang.attempts));
+  gang.nudged = false;
+  if (refusal == Refusal::unfit)
+    retry_later(gang, unfit_pause(gang.attempts));
+  else if (refusal == Refusal::by_slurm || (refusal == Refusal::by_policy && !hooks_.hints_come()))
+    retry_later(gang, blind_pause(gang.attempts));
 }
 
 void Submitter::retry_later(Gang &gang, milliseconds pause)
@@ -167,6 +179,8 @@ void Submitter::retry_later(Gang &gang, milliseconds pause)
     if (!found)
       return;
     found->retry_timer = 0;
+    if (found->refusal == Refusal::unfit && !found->nudged && hooks_.hints_come())
+      return;  // until nudge() or forgive()
     found->refusal = Refusal::none;
     if (found->unsure) {
       found->unsure_since = timers_.now();
@@ -193,6 +207,13 @@ void Submitter::forgive(Gang &gang)
   timers_.cancel(gang.retry_timer);
   gang.retry_timer = 0;
   hooks_.changed(gang.key);
+}
+
+void Submitter::nudge(Gang &gang)
+{
+  gang.nudged = gang.refusal == Refusal::unfit;
+  if (gang.nudged && gang.retry_timer == 0)
+    forgive(gang);
 }
 
 }  // namespace controller

@@ -22,6 +22,8 @@ public:
     std::function<void(Gang &, const slurm::Job &)> accepted;
     std::function<void()> list;        ///< a submission got no answer: see whether there is a job
     std::function<void()> load_nodes;  ///< Slurm has other nodes than we believe
+    std::function<bool()>
+        hints_come;  ///< changes are told: there is no need to try again and again
   };
 
   Submitter(slurm::Client &slurm, Timers &timers, const Nodes &nodes, const Namespaces &namespaces,
@@ -45,6 +47,8 @@ public:
   void settle(Gang &gang, std::chrono::steady_clock::time_point begun);
   /// Something changed that may turn a refusal into success.
   void forgive(Gang &gang);
+  /// Slurm's nodes changed, as they do all the time on a busy cluster: soon, but not each time.
+  void nudge(Gang &gang);
   bool idle() const { return in_flight_ == 0; }
 
 private:

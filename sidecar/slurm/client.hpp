@@ -19,7 +19,8 @@ enum class Cause : std::uint8_t {
   unreachable,   ///< no answer, or not now: whether it happened is unknown; ask again
   unfit,         ///< no set of nodes can ever satisfy this; try again when nodes change
   unknown_node,  ///< a node that the request names is not (or no longer) one of Slurm's
-  refused,       ///< policy, limits or bad values; `message` says which
+  denied,        ///< by job_submit/k8s and its k8s.conf; `message` names the rule
+  refused,       ///< by Slurm: accounts, limits or bad values; `message` says which
   unknown_job,   ///< slurmctld does not know this job id (which does not mean that it ended)
 };
 

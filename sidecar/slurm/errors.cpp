@@ -116,9 +116,9 @@ std::string refusal_of(const std::string &uid) { return log().take(uid); }
 Error last_error(const std::string &uid)
 {
   const int code = slurm_compat::last_error();
-  std::string message = refusal_of(uid);
-  if (uid.empty() || message.empty())
-    message = slurm_strerror(code);
+  if (std::string message = refusal_of(uid); !uid.empty() && !message.empty())
+    return {Cause::denied, code, std::move(message)};
+  const char *message = slurm_strerror(code);
   const Cause cause = cause_of(code);
   return {cause == Cause::none ? Cause::unreachable : cause, code, message};
 }

@@ -61,17 +61,22 @@ TEST_CASE("only nodes that Slurm has are excluded")
   CHECK(nodes.excluded_for(picky) == Names{"n1", "n2", "n3"});
 }
 
-TEST_CASE("Slurm's names are loaded at the start, and some time after nodes changed")
+TEST_CASE("Slurm's names are loaded at the start and when partitions may have changed")
 {
   Scene scene;
   CHECK(scene.slurm.name_loads == 1);
-  for (int i = 0; i < 100; ++i)
-    scene.hint({{protocol::HintKind::nodes_changed, 0}});
+  scene.hint({{protocol::HintKind::nodes_changed, 0}});
   CHECK(scene.slurm.name_loads == 1);
+  scene.hint({{protocol::HintKind::rules_changed, 0}});
+  CHECK(scene.slurm.name_loads == 2);
+  scene.slurm.unreachable = true;
+  scene.hint({{protocol::HintKind::rules_changed, 0}});
+  CHECK(scene.slurm.name_loads == 3);
+  scene.slurm.unreachable = false;
   scene.clock.pass(seconds(10));
-  CHECK(scene.slurm.name_loads == 2);
-  scene.clock.pass(seconds(1000));
-  CHECK(scene.slurm.name_loads == 2);
+  CHECK(scene.slurm.name_loads == 4);
+  scene.clock.pass(seconds(10));
+  CHECK(scene.slurm.name_loads == 4);
 }
 
 TEST_CASE("a job that excludes a node which Slurm has lost is asked for again without it")

@@ -175,7 +175,7 @@ TEST_CASE("an error carries Slurm's number, and the plugin's words if it has any
   CHECK(other.message == slurm_strerror(ESLURM_INVALID_PARTITION_NAME));
   errno = ESLURM_INVALID_PARTITION_NAME;
   const slurm::Error error = slurm::last_error("uid-a");
-  CHECK(error.cause == Cause::refused);
+  CHECK(error.cause == Cause::denied);
   CHECK(error.code == ESLURM_INVALID_PARTITION_NAME);
   CHECK(error.message == "namespace team-a may not use partition gpu");
 }

@@ -23,11 +23,11 @@ def job_of(slurm, done) -> dict:
     return slurm.job(done.stderr.split("job allocation ")[-1].split()[0])
 
 
-def waiting_job(slurm, *options, uid="u-1") -> dict:
-    """A claimed job that waits for an hour that never comes."""
+def waiting_job(slurm, *options, uid="u-1", namespace="team-a", begin="now+1hour") -> dict:
+    """A claimed job that waits: for an hour that never comes, or for something else."""
     name = f"waits-{uid}"
-    slurm.spawn("salloc", "--no-shell", "-n1", "--mem=100", "--begin=now+1hour", "-J", name,
-                f"--comment={claim(slurm, uid=uid)}", *options, user="slurm-k8s")
+    slurm.spawn("salloc", "--no-shell", "-n1", "--mem=100", f"--begin={begin}", "-J", name,
+                f"--comment={claim(slurm, namespace=namespace, uid=uid)}", *options, user="slurm-k8s")
     wanted = ("squeue", "-h", "-t", "PD", "-n", name, "-o", "%A")
     return slurm.job(slurm.wait_for(lambda: slurm.run(*wanted).stdout.strip(), 10, f"job {name}"))
 

@@ -113,8 +113,7 @@ void Reporter::look_for_changes()
     put({protocol::HintKind::jobs_changed, 0});
   if (nodes_.look(stamp_of(last_node_update), now))
     put({protocol::HintKind::nodes_changed, 0});
-  const std::time_t rules = std::max(
-      {stamp_of(slurm_conf.last_update), stamp_of(last_part_update), stamp_of(last_resv_update)});
+  const std::time_t rules = std::max(stamp_of(last_part_update), stamp_of(last_resv_update));
   if (rules_.look(rules, now))
     put({protocol::HintKind::rules_changed, 0});
 }

@@ -23,8 +23,6 @@ public:
   /// Shared, because a new policy may come while a request is still being judged by the old one.
   std::shared_ptr<const Policy> current() const;
 
-  const std::string &path() const { return path_; }
-
 private:
   struct Stamp {
     timespec modified{};

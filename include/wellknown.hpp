@@ -23,7 +23,6 @@ inline constexpr char kOwnPrefix[] = "slurm-k8s.dev/";
 // --- other projects' keys that we read -----------------------------------------------------------
 /// key: pod label, the name of its scheduling.x-k8s.io PodGroup.
 inline constexpr char kPodGroupLabel[] = "scheduling.x-k8s.io/pod-group";
-inline constexpr char kJobSetNameLabel[] = "jobset.sigs.k8s.io/jobset-name";
 inline constexpr char kJobSetUidLabel[] = "jobset.sigs.k8s.io/jobset-uid";
 inline constexpr char kReplicatedJobNameLabel[] = "jobset.sigs.k8s.io/replicatedjob-name";
 inline constexpr char kJobSetJobIndexLabel[] = "jobset.sigs.k8s.io/job-index";

@@ -46,11 +46,9 @@ struct Job {
   std::string reason;        ///< Slurm's pending reason ("Resources"), "" for none
   std::string description;   ///< Slurm's longer words for it, often ""
   std::time_t start = 0;     ///< start, or expected start while pending; 0 = unknown
-  std::time_t submit = 0;
   std::uint32_t tasks = 0;
   std::uint32_t cpus_per_task = 1;
-  std::uint32_t time_limit_min = 0;  ///< 0 = unlimited
-  std::vector<NodeShare> nodes;      ///< in Slurm's order; empty while pending
+  std::vector<NodeShare> nodes;  ///< in Slurm's order; empty while pending
   /// False if the CPUs of each node are an average, and which it is matters: a look-up tells.
   bool shares_known = true;
 };

@@ -46,12 +46,9 @@ std::optional<Job> to_job(const slurm_job_info_t &info, const std::string &clust
     job.reason = text(slurm_compat::reason_string(info.state_reason));
   job.description = text(info.state_desc);
   job.start = info.start_time;
-  job.submit = info.submit_time;
   job.tasks = info.num_tasks;
   if (info.cpus_per_task > 0 && info.cpus_per_task != NO_VAL16)
     job.cpus_per_task = info.cpus_per_task;
-  job.time_limit_min =
-      info.time_limit == INFINITE || info.time_limit == NO_VAL ? 0 : info.time_limit;
   if (has_nodes(info)) {
     const std::vector<std::string> names = expand(info.nodes);
     const auto share =

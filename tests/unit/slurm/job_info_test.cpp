@@ -26,7 +26,6 @@ public:
     info.num_cpus = 8;
     info.num_tasks = 2;
     info.cpus_per_task = 4;
-    info.time_limit = 60;
   }
   Record(const Record &) = delete;
   Record &operator=(const Record &) = delete;
@@ -84,18 +83,15 @@ std::vector<slurm::NodeShare> shares(std::string nodes, std::vector<std::uint16_
 
 }  // namespace
 
-TEST_CASE("a job with our cluster's tag is read with its id, size and times")
+TEST_CASE("a job with our cluster's tag is read with its id, size and start")
 {
   Record record;
-  record.info.submit_time = 1000;
   record.info.start_time = 2000;
   const slurm::Job job = record.job();
   CHECK(job.id == 4711);
   CHECK(job.tag == kGang);
   CHECK(job.tasks == 2);
   CHECK(job.cpus_per_task == 4);
-  CHECK(job.time_limit_min == 60);
-  CHECK(job.submit == 1000);
   CHECK(job.start == 2000);
 }
 
@@ -165,16 +161,6 @@ TEST_CASE("the reason is Slurm's word, and nothing when there is none")
   CHECK(record.job().description == "nodes are down");
   record.info.state_reason = WAIT_PRIORITY;
   CHECK(record.job().reason == "Priority");
-}
-
-TEST_CASE("no time limit is 0, whichever way Slurm says it")
-{
-  Record record;
-  for (const auto limit :
-       {static_cast<std::uint32_t>(INFINITE), static_cast<std::uint32_t>(NO_VAL)}) {
-    record.info.time_limit = limit;
-    CHECK(record.job().time_limit_min == 0);
-  }
 }
 
 TEST_CASE("a task has one CPU where Slurm does not say how many")

@@ -36,13 +36,3 @@ def gang(name, namespace, members, **options):
     """A PodGroup and its pods NAME-0 … NAME-(MEMBERS-1)."""
     return [group(name, namespace, members)] + [
         pod(f"{name}-{i}", namespace, group=name, index=i, **options) for i in range(members)]
-
-
-def train_job(name, namespace, nodes=2, cpu="1", memory="1Gi", runtime="torch-distributed-slurm", seconds=5,
-              exit_code=0):
-    """A TrainJob of the guide's runtime."""
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {"runtimeRef": {"name": runtime},
-                     "trainer": {"numNodes": nodes, "image": "example.invalid/none",
-                                 "resourcesPerNode": {"requests": {"cpu": cpu, "memory": memory}}}}}

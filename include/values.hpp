@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, numbers and times as people write them for Slurm. Nothing is returned for what is not exactly that.
+// Lists, numbers, times and names as people write them for Slurm. Nothing is returned for what is not exactly that.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -65,6 +66,15 @@ inline std::optional<std::uint32_t> parse_duration_s(std::string_view text)
     parts = {0, parts[0], parts[1]};
   const std::uint64_t sum = ((days * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2];
   return sum <= kMaxDuration_s ? std::optional(static_cast<std::uint32_t>(sum)) : std::nullopt;
+}
+
+/// What may name a Kubernetes cluster, in k8s.conf and in the sidecar's configuration alike.
+inline bool is_cluster_id(std::string_view text)
+{
+  return !text.empty() && text.size() <= 63 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+         });
 }
 
 }  // namespace values

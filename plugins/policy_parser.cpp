@@ -2,7 +2,6 @@
 // Text of k8s.conf -> Policy. Each key is a row of one of two tables.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 #include <utility>
 
@@ -14,17 +13,8 @@
 namespace {
 
 constexpr std::size_t kMaxErrors = 20;
-constexpr std::size_t kMaxClusterId = 63;
 constexpr std::uint32_t kMaxCount = 1'000'000;
 constexpr int kMaxNice = 1'000'000;  // far less than Slurm takes
-
-bool is_cluster_id(const std::string &text)
-{
-  return !text.empty() && text.size() <= kMaxClusterId &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-         });
-}
 
 bool is_event_url(const std::string &text)
 {
@@ -230,7 +220,7 @@ private:
 
   void set_cluster(const std::string &value)
   {
-    if (!is_cluster_id(value))
+    if (!values::is_cluster_id(value))
       fail("ClusterId may have 1 to 63 letters, digits, '-', '_' and '.'");
     set_once(out_.policy.cluster, "ClusterId", value);
   }

@@ -21,7 +21,6 @@
 namespace {
 
 constexpr std::size_t kMaxFile = 1 << 20;
-constexpr std::size_t kMaxClusterId = 63;
 
 class Reader {
 public:
@@ -118,14 +117,6 @@ private:
   YAML::Mark key_mark_;  // of the key that was read last
 };
 
-bool is_cluster_id(const std::string &id)
-{
-  return !id.empty() && id.size() <= kMaxClusterId &&
-         std::all_of(id.begin(), id.end(), [](unsigned char c) {
-           return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-         });
-}
-
 bool is_loopback(const std::string &host)
 {
   in_addr parsed{};
@@ -210,7 +201,7 @@ void read_root(Reader &in, const YAML::Node &root, Config &out)
           {"clusterId",
            [&](const YAML::Node &n) {
              out.cluster_id = in.text(n);
-             if (!out.cluster_id.empty() && !is_cluster_id(out.cluster_id))
+             if (!out.cluster_id.empty() && !values::is_cluster_id(out.cluster_id))
                in.fail(n, "may have 1 to 63 letters, digits, '-', '_' and '.'");
            }},
           {"kubernetes", [&](const YAML::Node &n) { in.section(n, kubernetes_rows(in, out)); }},

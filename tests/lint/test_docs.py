@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of the documentation say what the code has, and all of it."""
 import re
+import subprocess
 from pathlib import Path
+
+from tests.env import slurm_root
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -110,6 +113,50 @@ def test_rights_in_kubernetes_are_those_that_the_test_environment_grants():
     documented = {(cells[1].strip(), verb.strip()) for line in part.splitlines() if line.startswith("| ")
                   and (cells := line.split("|"))[1].strip() not in ("resource",) for verb in cells[2].split(",")}
     assert granted == documented
+
+
+def known(pattern: str) -> list:
+    """Files that git knows."""
+    return subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True,
+                          check=True).stdout.split()
+
+
+def folders(under: str = "") -> set:
+    """Folders right below another one, as "tests/unit/"."""
+    return set(re.findall(rf"^{under}[^/\n]+/", "\n".join(known(".")), re.M))
+
+
+def test_packages_are_those_that_the_builds_have_and_cover_mesons_dependencies():
+    part = text("docs/developer.md").split("Debian packages: ")[1].split("\n\n")[0]
+    documented = set(re.findall(r"`([^`]+)`", part))
+    assert documented <= set(slurm_root.PACKAGES)
+    assert {name for name in slurm_root.PACKAGES if name.endswith("-dev")} <= documented
+    builds = "".join(text(name) for name in known("*meson.build"))
+    needed = set(re.findall(r"dependency\('([^']+)'", builds)) - {"threads"}
+    assert len(needed) > 5
+    for name in needed:
+        assert any(re.sub("-core|-with-main", "", name.lower()) in package for package in documented), name
+
+
+def test_folders_are_those_of_the_developer_page():
+    assert folders() - {"tests/"} | folders("tests/") == table("docs/developer.md", "## Where things are")
+
+
+def test_folders_of_the_sidecar_are_those_of_the_architecture_page():
+    documented = table("docs/architecture.md", "## Sidecar")
+    assert folders("sidecar/") == {f"{name}/" for name in documented}
+
+
+def test_files_that_a_change_touches_exist():
+    rows = [line for line in text("docs/developer.md").split("\n| change | touch |\n")[1].split("\n\n")[0].splitlines()
+            if not line.startswith("|---")]
+    assert len(rows) > 5
+    for row in rows:
+        folder = ROOT
+        for name in re.findall(r"`([^`]+)`", row.split("|")[2]):
+            path = ROOT / name if "/" in name else folder / name  # a bare name lies beside the one before it
+            assert path.is_file(), f"{row.split('|')[1].strip()}: {name}"
+            folder = path.parent
 
 
 def test_links_between_pages_lead_somewhere():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./quickstart [--stop | --status | --env | --destroy]: a cluster to try things on."""
+"""./quickstart [--stop | --status | --env | --destroy]: a cluster to try this checkout on."""
 import argparse
 import shlex
 import subprocess
@@ -10,7 +10,7 @@ from tests import guide
 from tests.env import build, cache
 from tests.env.instance import Instance
 
-NAME = "quickstart"
+NAME = cache.of_this_checkout("quickstart")
 NODES = 4
 JOB_TIMEOUT_S = 120
 
@@ -102,6 +102,7 @@ def act(arguments) -> int:
     if arguments.env:
         print(f'export PATH="{instance.directory}/bin:$PATH" KUBECONFIG="{instance.directory}/kubeconfig"')
     elif arguments.status:
+        print(f"of {cache.REPOSITORY}, in {instance.directory}")
         states = instance.status()
         for name, pid in states.items():
             print(f"{name:28}{pid or 'does not run'}")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An instance with plugins and sidecar, and the look-ups that tests make on it."""
+import contextlib
 import json
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -58,6 +60,19 @@ class Cluster:
         """What the sidecar has logged since it was started last."""
         text = self.instance.log("sidecar").read_text(errors="replace")
         return text[max(0, text.rfind(" info starting ")):]
+
+    def wait_logged(self, text: str, timeout: float = TIMEOUT) -> None:
+        """Until the sidecar has logged it since it was started last."""
+        self.wait(f"log line {text!r}", lambda: text in self.log(), timeout)
+
+    @contextlib.contextmanager
+    def frozen(self, program: str):
+        """That daemon answers nobody meanwhile; what it was asked it does when it goes on."""
+        self.instance.kill(program, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.instance.kill(program, signal.SIGCONT)
 
     # --- Kubernetes ------------------------------------------------------------------------------
     def namespace(self) -> str:

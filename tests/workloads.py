@@ -4,6 +4,7 @@
 SCHEDULER = "slurm-bridge-scheduler"
 RUN_SECONDS = "test.slurm-k8s.dev/run-seconds"   # how long a simulated pod runs
 EXIT_CODE = "test.slurm-k8s.dev/exit-code"       # and how it ends
+TERM_SECONDS = "test.slurm-k8s.dev/term-seconds"  # from its deletion until it is gone
 FOREVER = 100_000
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 

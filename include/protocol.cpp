@@ -54,6 +54,10 @@ std::string encode_claim(const Claim &claim)
     for (const auto &[key, field] : kClaimTexts)
       if (!(claim.*field).empty())
         json::put(writer, key, claim.*field);
+    if (claim.priority)
+      json::put(writer, "priority", *claim.priority);
+    if (claim.nice)
+      json::put(writer, "nice", *claim.nice);
   });
 }
 
@@ -67,6 +71,9 @@ std::optional<Claim> parse_claim(std::string_view text)
   for (const auto &[key, field] : kClaimTexts)
     if (json::member(*inner, key) && !json::get(*inner, key, claim.*field))
       return std::nullopt;
+  if (!json::get_if_there(*inner, "priority", claim.priority) ||
+      !json::get_if_there(*inner, "nice", claim.nice))
+    return std::nullopt;
   return claim;
 }
 

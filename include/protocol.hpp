@@ -39,6 +39,9 @@ struct Claim {
   // What cannot travel in the job's own fields: the policy decides about it. "" for none.
   std::string user, group;     ///< name or number of who the job is to belong to
   std::string priority_class;  ///< priorityClassName of the pods
+  // These slurmctld would drop or refuse before the plugin sees them: the submitter is no operator.
+  std::optional<std::uint32_t> priority;
+  std::optional<std::int32_t> nice;  ///< as in `sbatch --nice`
 };
 
 /// Without control characters ('?' in their place): one line of a log stays one.

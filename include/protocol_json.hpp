@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,13 @@ bool get(const Value &object, const char *key, std::string &out);  ///< or has a
 bool get(const Value &object, const char *key, std::uint32_t &out);
 bool get(const Value &object, const char *key, std::uint64_t &out);
 bool get(const Value &object, const char *key, std::int32_t &out);
+
+/// True if the member is absent, or is what it should be.
+template <class T>
+bool get_if_there(const Value &object, const char *key, std::optional<T> &out)
+{
+  return !member(object, key) || get(object, key, out.emplace());
+}
 
 /// False if the text is longer than `limit` bytes, too deep, or no JSON object.
 bool parse_object(std::string_view text, std::size_t limit, rapidjson::Document &document);

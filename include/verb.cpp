@@ -25,13 +25,6 @@ constexpr std::array<std::pair<VerbKind, const char *>, 5> kVerbs{{
     {VerbKind::resume, "resume"},
 }};
 
-/// True if the member is absent, or is what it should be.
-template <class T>
-bool get_if_there(const Value &object, const char *key, std::optional<T> &out)
-{
-  return !json::member(object, key) || json::get(object, key, out.emplace());
-}
-
 /// One node and no more: Slurm reads commas and brackets as lists, and ALL as every node.
 bool is_node_name(std::string_view name)
 {
@@ -62,9 +55,9 @@ bool get_node(const Value &object, Verb &verb)
 
 bool get_update(const Value &object, Verb &verb)
 {
-  return get_if_there(object, "excludedNodes", verb.excluded_nodes) &&
-         get_if_there(object, "timeLimit", verb.time_limit_min) &&
-         get_if_there(object, "nice", verb.nice) &&
+  return json::get_if_there(object, "excludedNodes", verb.excluded_nodes) &&
+         json::get_if_there(object, "timeLimit", verb.time_limit_min) &&
+         json::get_if_there(object, "nice", verb.nice) &&
          (verb.excluded_nodes || verb.time_limit_min || verb.nice);
 }
 

@@ -240,5 +240,10 @@ GrantedJob judge_claim(const Policy *policy, uid_t sender, const std::string &cl
     return refuse("the claim is of cluster " + gang.cluster + ", ClusterId in k8s.conf is " +
                       policy->cluster,
                   gang.uid);
-  return apply_rules(*policy, *claim, asked);
+  AskedJob whole = asked;
+  if (claim->priority)
+    whole.priority = claim->priority;
+  if (claim->nice)
+    whole.nice = claim->nice;
+  return apply_rules(*policy, *claim, whole);
 }

@@ -47,7 +47,9 @@ std::string claim_of(const workload::JobRequest &request, const std::string &clu
                               options.comment.value_or(""),
                               options.user.value_or(""),
                               options.group.value_or(""),
-                              request.priority_class});
+                              request.priority_class,
+                              options.priority,
+                              options.nice});
   if (claim.size() > protocol::kMaxCommentBytes)
     throw std::length_error("the job comment is too long: Slurm keeps " +
                             std::to_string(protocol::kMaxCommentBytes) +
@@ -123,9 +125,6 @@ void JobDesc::set_options(const workload::JobOptions &options)
     desc_.max_nodes = *options.max_nodes;
   if (options.sharing)
     desc_.shared = shared_of(*options.sharing);
-  desc_.priority = options.priority.value_or(desc_.priority);
-  if (options.nice)
-    desc_.nice = slurm_compat::nice_field(*options.nice);
   set(desc_.dependency, options.dependency);
   desc_.begin_time = options.begin.value_or(desc_.begin_time);
   desc_.deadline = options.deadline.value_or(desc_.deadline);

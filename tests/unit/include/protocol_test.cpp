@@ -11,7 +11,8 @@ const protocol::Identity kGang{"prod-east", "team-a", "PodGroup", "train", "3f1c
 
 TEST_CASE("a claim survives the way to the plugin")
 {
-  const protocol::Claim claim{kGang, "the user's \"own\" words", "alice", "physics", "high"};
+  const protocol::Claim claim{kGang, "the user's \"own\" words", "alice", "physics", "high", 4242,
+                              -7};
   const auto parsed = protocol::parse_claim(protocol::encode_claim(claim));
   REQUIRE(parsed);
   CHECK(parsed->identity == kGang);
@@ -19,6 +20,8 @@ TEST_CASE("a claim survives the way to the plugin")
   CHECK(parsed->user == "alice");
   CHECK(parsed->group == "physics");
   CHECK(parsed->priority_class == "high");
+  CHECK(parsed->priority == 4242u);
+  CHECK(parsed->nice == -7);
 }
 
 TEST_CASE("a tag survives the way through Slurm and is no claim")

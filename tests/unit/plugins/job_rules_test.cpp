@@ -196,6 +196,24 @@ TEST_CASE("priority and negative nice need the rule's permission")
   CHECK(judge(rule, asked).nice == -1);
 }
 
+TEST_CASE("priority and nice of the claim count before those of the request")
+{
+  Rule rule = rule_of_team_a();
+  const Policy strict = policy_with(rule);
+  protocol::Claim claim{kGang};
+  claim.priority = 9;
+  CHECK_FALSE(judge_claim(&strict, kSidecar, protocol::encode_claim(claim), {}).refusal.empty());
+  rule.priority = rule.nice = true;
+  const Policy open = policy_with(rule);
+  claim.nice = -3;
+  AskedJob asked;
+  asked.priority = 1;
+  asked.nice = 1;
+  const GrantedJob job = judge_claim(&open, kSidecar, protocol::encode_claim(claim), asked);
+  CHECK(job.priority == 9u);
+  CHECK(job.nice == -3);
+}
+
 TEST_CASE("a priority class gives QOS and nice where the workload says nothing nearer")
 {
   Rule rule = rule_of_team_a();

@@ -180,19 +180,15 @@ TEST_CASE("sharing is what the user wants, and the plugin's decision where nothi
   CHECK(JobDesc(one, "c").get()->shared == JOB_SHARED_OK);
 }
 
-TEST_CASE("when, how urgent and after what: numbers and times go as Slurm counts them")
+TEST_CASE("when and after what: numbers and times go as Slurm counts them")
 {
   JobRequest one = request();
-  one.options.priority = 7;
-  one.options.nice = -10;
   one.options.begin = 1000;
   one.options.deadline = 2000;
   one.options.dependency = "afterok:12";
   one.options.switches = workload::Switches{2, 60};
   one.options.mail_user = "a@example.org";
   JobDesc desc(one, "c");
-  CHECK(desc.get()->priority == 7);
-  CHECK(desc.get()->nice == NICE_OFFSET - 10);
   CHECK(desc.get()->begin_time == 1000);
   CHECK(desc.get()->deadline == 2000);
   CHECK(text(desc.get()->dependency) == "afterok:12");
@@ -202,15 +198,16 @@ TEST_CASE("when, how urgent and after what: numbers and times go as Slurm counts
   CHECK((desc.get()->mail_type & MAIL_JOB_FAIL) != 0);
 
   JobDesc plain(request(), "c");
-  CHECK(plain.get()->nice == untouched().nice);
-  CHECK(plain.get()->priority == untouched().priority);
   CHECK(plain.get()->wait4switch == untouched().wait4switch);
   CHECK(plain.get()->mail_type == untouched().mail_type);
 }
 
-TEST_CASE("owner and priority class travel in the claim")
+TEST_CASE(
+    "owner, priority and nice travel in the claim: slurmctld takes them from no ordinary user")
 {
   JobRequest one = request();
+  one.options.priority = 7;
+  one.options.nice = -10;
   one.options.user = "bob";
   one.options.group = "physics";
   one.priority_class = "high";
@@ -219,6 +216,10 @@ TEST_CASE("owner and priority class travel in the claim")
   CHECK(claim->user == "bob");
   CHECK(claim->group == "physics");
   CHECK(claim->priority_class == "high");
+  CHECK(claim->priority == 7u);
+  CHECK(claim->nice == -10);
+  CHECK(JobDesc(one, "c").get()->priority == untouched().priority);
+  CHECK(JobDesc(one, "c").get()->nice == untouched().nice);
 }
 
 TEST_CASE("node lists are joined for Slurm, and absent when empty")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.env import build, cache, slurm_root
 from tests.env.instance import Instance
+from tests.plugin import requests
 from tests.plugin.receiver import Receiver
 
 K8S_CONF = """ClusterId={cluster}
@@ -13,6 +14,7 @@ EventTokenFile=/etc/slurm/k8s.token
 Node=worker[1-9]
 Namespace=team-b User=bob Partition=batch Share=shared
 Namespace=closed Deny="closed for today"
+Namespace=vip User=alice Partition=batch Share=shared Priority=yes Nice=yes
 Namespace=* User=alice Partition=batch Share=shared MaxTime=60
 """
 
@@ -25,6 +27,7 @@ def slurm(request):
     instance.start()
     instance.write_k8s_conf(K8S_CONF.format(cluster=instance.name))
     instance.install_plugins(where)
+    requests.install(instance, where)
     yield instance
     instance.stop()
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sidecar asks of slurmctld, asked with Slurm's own commands."""
+"""What the sidecar asks of slurmctld, asked with Slurm's own commands, and with a program where they do not do."""
 import json
 
+from tests.env import slurm as programs
+
 CLAIM, TAG, VERB = ("slurm-k8s.dev/" + word for word in ("claim", "tag", "verb"))
+SUBMIT = "/opt/slurm-k8s/bin/submit_job"
 ACCEPTED, REFUSED = "28801", "28802"
 
 
@@ -23,13 +26,21 @@ def job_of(slurm, done) -> dict:
     return slurm.job(done.stderr.split("job allocation ")[-1].split()[0])
 
 
-def waiting_job(slurm, *options, uid="u-1", namespace="team-a", begin="now+1hour") -> dict:
-    """A claimed job that waits: for an hour that never comes, or for something else."""
-    name = f"waits-{uid}"
-    slurm.spawn("salloc", "--no-shell", "-n1", "--mem=100", f"--begin={begin}", "-J", name,
-                f"--comment={claim(slurm, namespace=namespace, uid=uid)}", *options, user="slurm-k8s")
-    wanted = ("squeue", "-h", "-t", "PD", "-n", name, "-o", "%A")
-    return slurm.job(slurm.wait_for(lambda: slurm.run(*wanted).stdout.strip(), 10, f"job {name}"))
+def install(slurm, build_dir) -> None:
+    """Put submit_job of a build in."""
+    programs.install(build_dir / "tests/plugin/submit_job", slurm.path(SUBMIT))
+
+
+def submit(slurm, *flags, user="slurm-k8s", **fields):
+    """submit_job (submit.cpp) with these fields; CompletedProcess."""
+    return slurm.run(SUBMIT, *flags, *(f"{key}={value}" for key, value in fields.items()), user=user, check=False)
+
+
+def waiting_job(slurm, uid="u-1", namespace="team-a", **fields) -> dict:
+    """A claimed job that waits for an hour that never comes, or for what FIELDS say."""
+    done = submit(slurm, comment=claim(slurm, namespace=namespace, uid=uid), **(fields or {"begin_in_s": 3600}))
+    assert done.returncode == 0, done.stderr
+    return slurm.job(done.stdout.strip())
 
 
 def tag_of(job: dict) -> dict:

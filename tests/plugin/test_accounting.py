@@ -4,6 +4,7 @@ import pytest
 
 from tests.env import build, cache, slurm_root
 from tests.env.instance import Instance
+from tests.plugin import requests
 from tests.plugin.requests import ACCEPTED, VERB, allocate, claim, end, job_of, verb, wait_job, waiting_job
 
 K8S_CONF = """ClusterId={cluster}
@@ -34,6 +35,7 @@ def slurm(request):
         instance.run("sacctmgr", "-i", *line.split(), check=False)
     instance.write_k8s_conf(K8S_CONF.format(cluster=instance.name))
     instance.install_plugins(where)
+    requests.install(instance, where)
     yield instance
     instance.stop()
 
@@ -84,7 +86,7 @@ def test_what_slurm_allows_is_still_the_policys_to_refuse(slurm):
 def test_limits_of_the_mapped_users_qos_hold(slurm):
     first = job_of(slurm, allocate(slurm, claim(slurm, namespace="tight")))
     assert first["QOS"] == "tight"
-    second = waiting_job(slurm, uid="u-2", namespace="tight", begin="now")
+    second = waiting_job(slurm, uid="u-2", namespace="tight", time_limit=60)
     wait_job(slurm, second, Reason="QOSMaxJobsPerUserLimit")
     end(slurm, first)
     wait_job(slurm, second, JobState="RUNNING")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims and tags: who may submit what."""
-import json
+import pytest
 
-from tests.plugin.requests import TAG, allocate, claim, end, job_of, tag_of
+from tests.plugin.requests import allocate, claim, end, job_of, submit, tag_of
 
 
 def test_claim_becomes_a_tag_on_a_job_of_the_mapped_user(slurm):
@@ -48,26 +48,23 @@ def test_claimed_job_may_not_carry_a_script(slurm):
     assert done.returncode != 0 and "runs nothing" in done.stderr
 
 
-def test_forged_tag_is_refused_at_submission_and_later(slurm):
-    forged = json.dumps({TAG: {"v": 1, "cluster": slurm.name, "namespace": "x", "kind": "Pod", "name": "p", "uid": "u"}})
-    done = slurm.run("salloc", "--no-shell", "-n1", "--mem=100", f"--admin-comment={forged}", check=False)
-    assert done.returncode != 0
-    job = job_of(slurm, allocate(slurm, "native", user="bob"))
-    done = slurm.run("scontrol", "update", f"JobId={job['JobId']}", f"AdminComment={forged}", check=False)
-    assert done.returncode != 0
-    assert TAG not in slurm.job(job["JobId"]).get("AdminComment", "")
-    end(slurm, job)
-
-
-def test_tag_spelt_with_escapes_is_a_forgery_too(slurm):
-    forged = json.dumps({TAG: {"v": 1}}).replace("tag", "\\u0074ag")
-    done = slurm.run("salloc", "--no-shell", "-n1", "--mem=100", f"--admin-comment={forged}", check=False)
-    assert done.returncode != 0 and "not yours" in done.stderr
-
-
 def test_native_job_passes_untouched(slurm):
     done = slurm.run("srun", "--mem=100", "--comment=mine", "id", "-un", user="bob")
     assert done.stdout.strip() == "bob"
+
+
+@pytest.mark.parametrize("namespace, wanted", [("vip", ("4242", "-7")), ("team-a", None)])
+def test_priority_and_negative_nice_are_the_policys_to_give(slurm, namespace, wanted):
+    by_priority = submit(slurm, comment=claim(slurm, namespace=namespace, priority=4242), begin_in_s=3600)
+    by_nice = submit(slurm, comment=claim(slurm, namespace=namespace, nice=-7), begin_in_s=3600)
+    if wanted is None:
+        assert "Priority=yes would" in by_priority.stderr and "Nice=yes would" in by_nice.stderr
+        return
+    for done, field, value in (by_priority, "Priority", wanted[0]), (by_nice, "Nice", wanted[1]):
+        assert done.returncode == 0, done.stderr
+        job = slurm.job(done.stdout.strip())
+        assert job[field] == value
+        end(slurm, job)
 
 
 def test_broken_policy_keeps_the_old_one_and_names_the_line(slurm):
@@ -76,7 +73,7 @@ def test_broken_policy_keeps_the_old_one_and_names_the_line(slurm):
     before = log.stat().st_size
     slurm.write_k8s_conf(good + "Namespace=x Colour=red\n")
     try:
-        slurm.wait_for(lambda: "line 9: unknown key Colour" in log.read_text()[before:], 10, "the error in the log")
+        slurm.wait_for(lambda: "line 10: unknown key Colour" in log.read_text()[before:], 10, "the error in the log")
         end(slurm, job_of(slurm, allocate(slurm, claim(slurm))))
     finally:
         slurm.write_k8s_conf(good)

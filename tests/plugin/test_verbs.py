@@ -79,10 +79,10 @@ def test_native_job_with_an_administrators_own_comment_is_no_gang(slurm, log):
 
 
 def test_update_changes_a_job_that_waits(slurm, log):
-    job = waiting_job(slurm, "-t", "30")
+    job = waiting_job(slurm, begin_in_s=3600, time_limit=30)
     assert ACCEPTED in verb(slurm, job, "update", excludedNodes="worker0", timeLimit=60, nice=7)
     wait_job(slurm, job, ExcNodeList="worker0", TimeLimit="01:00:00", Nice="7")
-    log(f"update JobId={job['JobId']} of gang u-1: excluded nodes worker0, time limit 60, nice 7: done (k8s.conf line 8)")
+    log(f"update JobId={job['JobId']} of gang u-1: excluded nodes worker0, time limit 60, nice 7: done (k8s.conf line 9)")
     verb(slurm, job, "update", excludedNodes="")
     slurm.wait_for(lambda: "worker0" not in slurm.job(job["JobId"]).get("ExcNodeList", ""), 10, "no excluded nodes")
     wait_job(slurm, job, TimeLimit="01:00:00", Nice="7")
@@ -90,11 +90,11 @@ def test_update_changes_a_job_that_waits(slurm, log):
 
 
 def test_update_gives_no_more_than_the_policy(slurm, log):
-    job = waiting_job(slurm, "-t", "30")
+    job = waiting_job(slurm, begin_in_s=3600, time_limit=30)
     verb(slurm, job, "update", timeLimit=61)
-    log("time limit 61: not done (k8s.conf line 8: a longer time limit needs a MaxTime that allows it)")
+    log("time limit 61: not done (k8s.conf line 9: a longer time limit needs a MaxTime that allows it)")
     verb(slurm, job, "update", nice=-1)
-    log("nice -1: not done (k8s.conf line 8: a negative nice needs Nice=yes)")
+    log("nice -1: not done (k8s.conf line 9: a negative nice needs Nice=yes)")
     wait_job(slurm, job, TimeLimit="00:30:00", Nice="0")
     assert REFUSED in verb(slurm, job, "update")
     assert REFUSED in verb(slurm, job, "update", user="alice", nice=5)

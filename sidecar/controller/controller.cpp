@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/controller.hpp"
 
+#include <algorithm>
+
 #include "log.hpp"
 
 namespace controller {
@@ -34,6 +36,8 @@ Controller::Controller(kube::Writer &writer, slurm::Client &slurm, Timers &timer
              },
              [this] { slurm_nodes_changed(); }, [this] { rules_changed(); },
              [this] { slurmctld_restarted(); }, [this] { return wants_news(); },
+             [this](slurm::JobId id) { return next_running(id); },
+             [this] { return count_running(); },
              [this](const protocol::Hint &hint) { return cares(hint); }})
 {
 }
@@ -89,6 +93,25 @@ bool Controller::wants_news() const
     if (gangs_.at(key).pending())
       return true;
   return false;
+}
+
+std::optional<slurm::JobId> Controller::next_running(slurm::JobId id) const
+{
+  auto entry = by_job_.upper_bound(id);
+  for (std::size_t i = 0; i < by_job_.size(); ++i, ++entry) {
+    if (entry == by_job_.end())
+      entry = by_job_.begin();
+    if (const Gang &gang = gangs_.at(entry->second); !gang.pending() && !gang.ending)
+      return entry->first;
+  }
+  return std::nullopt;
+}
+
+std::size_t Controller::count_running() const
+{
+  return static_cast<std::size_t>(
+      std::count_if(by_job_.begin(), by_job_.end(),
+                    [this](const auto &entry) { return !gangs_.at(entry.second).pending(); }));
 }
 
 /// A start is news only for a job that we know as waiting; the rest is answered by the reply to

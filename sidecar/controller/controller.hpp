@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,6 +97,7 @@ private:
   void accepted(Gang &gang, const slurm::Job &job);
   void note_start(Gang &gang, const slurm::Job &job);
   void ended(Gang &gang, const slurm::Job &job);
+  void doom_after(Member &member, const slurm::Job &job);
   void lost(Gang &gang);
   void drop_job(Gang &gang);
   void kube_nodes_changed();
@@ -105,6 +107,8 @@ private:
   void named(std::set<std::string> slurm_names);
   bool in_scope(const std::string &ns) const;
   bool wants_news() const;
+  std::optional<slurm::JobId> next_running(slurm::JobId id) const;
+  std::size_t count_running() const;
   bool cares(const protocol::Hint &hint) const;
   void slurmctld_restarted();
 
@@ -119,7 +123,10 @@ private:
   void look_again(Gang &gang);
   bool finish(Gang &gang);
   void end(Gang &gang, bool cancel, int exit_code);
-  void doom(Gang &gang, Member &member, const slurm::Job &job);
+  void doom(Member &member, const std::string &reason, const std::string &message);
+  void doom_lost(Gang &gang);
+  void explain_suspension(Gang &gang);
+  std::string expected_start(Gang &gang) const;
   void report_pending(Gang &gang);
   void report_gathering(Gang &gang);
   void move_out(Gang &gang);

@@ -17,6 +17,8 @@ constexpr int kRestPerListing = 50;
 constexpr milliseconds kMinListingPause{1000};
 /// Hints are taken for lost after this time without a sign of life.
 constexpr seconds kSilence{3 * protocol::kHeartbeatSeconds};
+constexpr milliseconds kSurveyPause{1000};
+constexpr int kSurveyLooks = 5;
 /// Until it is clear whether hints come, changes are looked for this often.
 constexpr milliseconds kFirstPolls{2000};
 
@@ -42,7 +44,7 @@ void JobSync::start(std::function<void()> ready)
 void JobSync::stop()
 {
   stopped_ = true;
-  for (const Timers::Id timer : {refresh_timer_, tick_timer_, retry_timer_})
+  for (const Timers::Id timer : {refresh_timer_, tick_timer_, retry_timer_, survey_timer_})
     timers_.cancel(timer);
 }
 
@@ -109,6 +111,29 @@ void JobSync::refresh()
   });
 }
 
+/// An administrator may have suspended or shrunk a running job, of which no hint tells by itself. One
+/// look-up after the other, so that the cost in any minute does not grow with the number of jobs.
+void JobSync::survey()
+{
+  survey_left_ = hooks_.count_running();
+  if (survey_timer_ == 0 && survey_left_ > 0 && !stopped_ && !ready_)
+    survey_timer_ = timers_.after(kSurveyPause, [this] { survey_some(); });
+}
+
+void JobSync::survey_some()
+{
+  survey_timer_ = 0;
+  for (int i = 0; i < kSurveyLooks && survey_left_ > 0; ++i, --survey_left_) {
+    const auto next = hooks_.next_running(surveyed_);
+    if (!next)
+      return;
+    surveyed_ = *next;
+    look(*next);
+  }
+  if (survey_left_ > 0)
+    survey_timer_ = timers_.after(kSurveyPause, [this] { survey_some(); });
+}
+
 /// Once every while: have hints stopped coming? Without them, poll.
 void JobSync::tick()
 {
@@ -172,7 +197,10 @@ void JobSync::apply(const protocol::Hint &hint)
     if (hooks_.cares(hint))
       look(hint.job_id);
     break;
-  case protocol::HintKind::jobs_changed: refresh(); break;
+  case protocol::HintKind::jobs_changed:
+    refresh();
+    survey();
+    break;
   case protocol::HintKind::nodes_changed: hooks_.nodes_changed(); break;
   case protocol::HintKind::rules_changed: hooks_.rules_changed(); break;
   }

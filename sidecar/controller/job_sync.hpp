@@ -32,6 +32,9 @@ public:
     std::function<void()> rules_changed;  ///< or may have: what was refused is worth another try
     std::function<void()> slurmctld_restarted;
     std::function<bool()> wants_news;  ///< some job waits or is being ended
+    /// Our running jobs, next after `id` and then round again; none if there is none.
+    std::function<std::optional<slurm::JobId>(slurm::JobId)> next_running;
+    std::function<std::size_t()> count_running;
     /// Hints name every job of the cluster; only those that may be ours are worth a look-up.
     std::function<bool(const protocol::Hint &)> cares;
   };
@@ -57,6 +60,8 @@ private:
   void listed(const slurm::Error &error, const std::optional<std::vector<slurm::Job>> &jobs,
               Clock::time_point begun);
   void refresh();
+  void survey();
+  void survey_some();
   void looked_up(slurm::JobId id, const slurm::Error &error, const slurm::Job &job);
   void tick();
   void watch_order(const protocol::Batch &batch);
@@ -76,7 +81,9 @@ private:
   int failures_ = 0;
   Clock::time_point last_batch_{}, last_listing_{}, started_{};
   std::chrono::milliseconds last_duration_{0};
-  Timers::Id refresh_timer_ = 0, tick_timer_ = 0, retry_timer_ = 0;
+  Timers::Id refresh_timer_ = 0, tick_timer_ = 0, retry_timer_ = 0, survey_timer_ = 0;
+  slurm::JobId surveyed_ = 0;    // the last one that a survey looked at
+  std::size_t survey_left_ = 0;  // look-ups until the survey has seen all
 
   std::set<slurm::JobId> looking_, look_again_;
   bool have_epoch_ = false;

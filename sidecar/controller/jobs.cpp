@@ -10,6 +10,19 @@ namespace {
 
 constexpr std::chrono::seconds kNodesPause{1};
 
+std::string disruption_reason(slurm::JobState state)
+{
+  switch (state) {
+  case slurm::JobState::CANCELLED: return "SlurmJobCancelled";
+  case slurm::JobState::TIMEOUT:
+  case slurm::JobState::DEADLINE: return "SlurmJobTimeout";
+  case slurm::JobState::NODE_FAIL:
+  case slurm::JobState::BOOT_FAIL: return "SlurmNodeFail";
+  case slurm::JobState::PREEMPTED: return "SlurmJobPreempted";
+  default: return "SlurmJobEnded";
+  }
+}
+
 /// Listings do not say how many CPUs each node gives; what a look-up said about the same nodes stays.
 void renew(slurm::Job &known, slurm::Job fresh)
 {
@@ -208,8 +221,14 @@ void Controller::ended(Gang &gang, const slurm::Job &job)
   if (!ours)
     for (auto &[uid, member] : gang.members)
       if (member.active() && !member.pod.gated)
-        doom(gang, member, job);
+        doom_after(member, job);
   mark(gang.key);
+}
+
+void Controller::doom_after(Member &member, const slurm::Job &job)
+{
+  doom(member, disruption_reason(job.state),
+       "Slurm job " + std::to_string(job.id) + " ended: " + slurm::to_string(job.state));
 }
 
 /// Nodes came, went or changed in Kubernetes: what fitted nowhere may fit now.

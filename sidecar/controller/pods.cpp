@@ -88,7 +88,7 @@ void Controller::take_ended_job(Gang &gang, Member &member)
   const auto job = ended_.find(job_id_of(member.pod));
   if (job != ended_.end() && key_of(job->second.tag) == gang.key && member.bound() &&
       !member.pod.finished())
-    doom(gang, member, job->second);
+    doom_after(member, job->second);
 }
 
 void Controller::update(Gang &gang, Member &member, const kube::Pod &pod)

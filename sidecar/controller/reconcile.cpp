@@ -2,10 +2,12 @@
 // What follows for a gang from its pods and its job.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 
 #include "controller/controller.hpp"
 #include "log.hpp"
+#include "wellknown.hpp"
 
 namespace controller {
 namespace {
@@ -32,19 +34,6 @@ std::string start_text(std::time_t start)
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%MZ", &utc);
   return text;
-}
-
-std::string disruption_reason(slurm::JobState state)
-{
-  switch (state) {
-  case slurm::JobState::CANCELLED: return "SlurmJobCancelled";
-  case slurm::JobState::TIMEOUT:
-  case slurm::JobState::DEADLINE: return "SlurmJobTimeout";
-  case slurm::JobState::NODE_FAIL:
-  case slurm::JobState::BOOT_FAIL: return "SlurmNodeFail";
-  case slurm::JobState::PREEMPTED: return "SlurmJobPreempted";
-  default: return "SlurmJobEnded";
-  }
 }
 
 /// What the user should make of a reason that does not go away by waiting; "" for the others.
@@ -196,6 +185,20 @@ void Controller::tend_pending(Gang &gang)
     report_pending(gang);
 }
 
+/// Slurm's estimate moves all the time, and goes and comes: only what matters to somebody who waits
+/// is said, and the pods of a thousand jobs are not written again with each look at them.
+std::string Controller::expected_start(Gang &gang) const
+{
+  const std::time_t now = std::time(nullptr), estimate = gang.job->start;
+  const std::time_t moved = std::abs(estimate - gang.reported_start);
+  const std::time_t tolerance = std::max(kStartTolerance_s, (gang.reported_start - now) / 5);
+  if (estimate > now && moved > tolerance)
+    gang.reported_start = estimate;
+  return gang.reported_start + kStartTolerance_s > now
+             ? "; expected start " + start_text(gang.reported_start)
+             : "";
+}
+
 void Controller::report_pending(Gang &gang)
 {
   const slurm::Job &job = *gang.job;
@@ -204,12 +207,7 @@ void Controller::report_pending(Gang &gang)
     message += ": " + job.reason + explain(job.reason);
   if (!job.description.empty() && job.description != job.reason)
     message += " (" + job.description + ")";
-  const auto moved = job.start > gang.reported_start ? job.start - gang.reported_start
-                                                     : gang.reported_start - job.start;
-  if (job.start == 0 || moved > kStartTolerance_s)
-    gang.reported_start = job.start;
-  if (gang.reported_start > std::time(nullptr))
-    message += "; expected start " + start_text(gang.reported_start);
+  message += expected_start(gang);
   for (const Member *member : gang.waiting())
     reporter_.waits(member->pod, "Queued " + job.reason, message);
 }
@@ -223,6 +221,11 @@ void Controller::tend_running(Gang &gang)
   gang.looks = 0;
   if (finish(gang))
     return;
+  doom_lost(gang);
+  if (gang.job->state == slurm::JobState::SUSPENDED) {
+    explain_suspension(gang);
+    return;
+  }
   split_surplus(gang);
   binder_.bind_waiting(gang);
   if (gang.no_room) {
@@ -284,16 +287,49 @@ void Controller::end(Gang &gang, bool cancel, int exit_code)
     closer_.complete(*gang.job, exit_code);
 }
 
-void Controller::doom(Gang &gang, Member &member, const slurm::Job &job)
+void Controller::doom(Member &member, const std::string &reason, const std::string &message)
 {
   member.doomed = true;
   if (member.bound() && member.held_node.empty()) {
     member.held_node = member.node;
     nodes_.hold(member.node);
   }
-  const std::string state = slurm::to_string(job.state);
-  evictor_.evict(member.pod, disruption_reason(job.state),
-                 "Slurm job " + std::to_string(job.id) + " ended: " + state, kMaxGrace_s);
+  evictor_.evict(member.pod, reason, message, kMaxGrace_s);
+}
+
+/// The job was shrunk: pods whose node it no longer has must go, for others may come.
+void Controller::doom_lost(Gang &gang)
+{
+  const slurm::Job &job = *gang.job;
+  const auto has = [&](const std::string &node) {
+    return std::any_of(job.nodes.begin(), job.nodes.end(),
+                       [&](const slurm::NodeShare &share) { return share.name == node; });
+  };
+  for (auto &[uid, member] : gang.members) {
+    // What was written at the Binding says which node it was by Slurm's name.
+    const auto node = member.pod.meta.annotations.find(wellknown::kSlurmNodeAnnotation);
+    const auto id = member.pod.meta.labels.find(wellknown::kJobIdLabel);
+    const bool known = node != member.pod.meta.annotations.end() &&
+                       id != member.pod.meta.labels.end() && id->second == std::to_string(job.id);
+    if (!known || !member.active() || !member.bound() || has(node->second))
+      continue;
+    gang.slots.clear();
+    doom(member, "SlurmNodeReleased",
+         "Slurm job " + std::to_string(job.id) + " no longer has the node " + node->second);
+  }
+}
+
+/// Slurm gives a suspended job's CPUs to others, but pods cannot be stopped and continued.
+void Controller::explain_suspension(Gang &gang)
+{
+  const std::string job = "Slurm job " + std::to_string(gang.job->id) + " is suspended";
+  for (auto &[uid, member] : gang.members)
+    if (member.active() && member.bound())
+      reporter_.warn(member.pod, "JobSuspended",
+                     job + ", but pods cannot be: this one runs on. Resume the job (scontrol "
+                           "resume) or cancel it");
+    else if (member.waits())
+      reporter_.waits(member.pod, "Suspended", job);
 }
 
 /// The job runs but its nodes cannot take its pods. That may pass (the pods before them are still

@@ -49,8 +49,8 @@ def test_every_documented_key_of_other_projects_is_on_a_page():
 
 
 def test_events_are_those_of_the_user_page():
-    code = "".join(text(f"sidecar/controller/{name}.cpp") for name in ("reporter", "submitter", "reconcile"))
-    reasons = set(re.findall(r'(?:warn\([\w.>-]+, |post_event\([^{]*\{\w+, |return )"([A-Z][A-Za-z]+)"', code))
+    code = "".join(text(f"sidecar/controller/{name}.cpp") for name in ("reporter", "submitter", "reconcile", "jobs"))
+    reasons = set(re.findall(r'(?:(?:warn|doom)\([\w.>-]+,\s+|post_event\([^{]*\{\w+, |return )"([A-Z][A-Za-z]+)"', code))
     assert len(reasons) > 5 and reasons == table("docs/user.md", "## Events of your pods")
 
 

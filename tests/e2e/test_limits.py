@@ -43,11 +43,47 @@ def test_a_limit_is_named_and_the_pod_goes_on_when_there_is_room_again(cluster, 
     cluster.wait_bound(namespace, "two")
 
 
+def test_a_higher_limit_of_the_qos_lets_the_pod_go(cluster, namespace):
+    single = {QOS: "single"}
+    cluster.apply(workloads.pod("one", namespace, annotations=single))
+    cluster.wait_bound(namespace, "one")
+    cluster.apply(workloads.pod("two", namespace, annotations=single))
+    cluster.wait_says(namespace, "two", "QOSMaxJobsPerUserLimit")
+    cluster.instance.run("sacctmgr", "-i", "modify", "qos", "single", "set", "MaxJobsPerUser=2")
+    try:
+        cluster.wait_bound(namespace, "two")
+    finally:
+        cluster.instance.run("sacctmgr", "-i", "modify", "qos", "single", "set", "MaxJobsPerUser=1")
+
+
 def test_a_limit_of_the_account_counts_cpus_of_pods(cluster, namespace):
     cluster.apply(workloads.pod("large", namespace, cpu="4"))
     cluster.wait_bound(namespace, "large")
     cluster.apply(workloads.pod("more", namespace, cpu="4"))
     cluster.wait_says(namespace, "more", "AssocGrpCpuLimit")
+
+
+def test_a_partition_for_other_accounts_is_told_and_opened(cluster, namespace):
+    cluster.instance.run("sacctmgr", "-i", "add", "account", "staff", check=False)
+    cluster.instance.run("scontrol", "update", "PartitionName=batch", "AllowAccounts=staff")
+    try:
+        cluster.apply(workloads.pod("outside", namespace))
+        cluster.wait_pod(namespace, "outside", "told why", clusters.scheduled_message)
+    finally:
+        cluster.instance.run("scontrol", "update", "PartitionName=batch", "AllowAccounts=ALL")
+    cluster.wait_bound(namespace, "outside")
+
+
+def test_another_qos_of_a_waiting_job_counts(cluster, namespace):
+    single = {QOS: "single"}
+    cluster.apply(workloads.pod("one", namespace, annotations=single))
+    cluster.wait_bound(namespace, "one")
+    cluster.apply(workloads.pod("two", namespace, annotations=single))
+    cluster.wait_says(namespace, "two", "QOSMaxJobsPerUserLimit")
+    job = cluster.wait_job(cluster.get("pod", namespace, "two")["metadata"]["uid"], "PENDING")["JobId"]
+    cluster.wait("the update", lambda: cluster.instance.run(
+        "scontrol", "update", f"JobId={job}", "QOS=normal", check=False).returncode == 0)
+    assert cluster.wait_bound(namespace, "two")["metadata"]["labels"][clusters.JOB_ID_LABEL] == job
 
 
 @pytest.mark.parametrize("code, state", [(0, "COMPLETED"), (3, "FAILED")])

@@ -97,6 +97,14 @@ def test_options_of_the_policy_command_are_those_of_its_manual():
         re.findall(r"^\.TP\n\.BI? (\w+)", commands, re.M))
 
 
+def test_each_command_of_the_administrator_has_a_test():
+    tests = text("tests/e2e/test_administrator.py") + text("tests/e2e/test_limits.py")
+    words = {word for cell in table("docs/administrator.md", "## What Slurm's commands do to pods")
+             for word in re.split(r"[ =]+", cell) if word}
+    assert len(words) > 20
+    assert [word for word in words if word.removeprefix("--") not in tests] == []
+
+
 def test_metrics_are_those_of_the_administrator_page():
     code = set(re.findall(r'"(slurm_k8s_\w+)"', text("sidecar/metrics.cpp")))
     assert len(code) > 8

@@ -12,8 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Listings may take this share of slurmctld's time: one part in fifty.
-constexpr int kRestPerListing = 50;
+/// Listings may take this share of slurmctld's time, and of ours: one part in two hundred.
+constexpr int kRestPerListing = 200;
 constexpr milliseconds kMinListingPause{1000};
 /// Hints are taken for lost after this time without a sign of life.
 constexpr seconds kSilence{3 * protocol::kHeartbeatSeconds};

@@ -143,16 +143,22 @@ SUITES = {
     "e2e": lambda: run_pytest("e2e", ["tests/e2e"]),
     "crash": lambda: run_pytest("crash", ["tests/crash"]),
 }
+# Parts of those above that belong together, for whoever works on them.
+TOPICS = {
+    "policy": lambda: run_pytest("policy", [f"tests/plugin/test_{name}.py" for name in (
+        "accounting", "forgery", "job_submit", "takeover", "verbs")] + [
+            "tests/e2e/test_administrator.py", "tests/e2e/test_limits.py"]),
+}
 
 
 def main() -> int:
     """Status 0 if nothing failed and something passed."""
     parser = argparse.ArgumentParser(prog="./check", description="Builds and tests; all suites by default.")
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join([*SUITES, *TOPICS]))
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.suites if name not in SUITES]
+    unknown = [name for name in arguments.suites if name not in SUITES | TOPICS]
     if unknown:
-        parser.error(f"no suite {', '.join(unknown)}: there are {', '.join(SUITES)}")
+        parser.error(f"no suite {', '.join(unknown)}: there are {', '.join([*SUITES, *TOPICS])}")
     with cache.lock(REPOSITORY / "build/check"):
         return report(run_suites(arguments.suites or SUITES))
 
@@ -164,7 +170,7 @@ def run_suites(names) -> Count:
         start = time.monotonic()
         print(f"== {name}", flush=True)
         try:
-            count = SUITES[name]()
+            count = (SUITES | TOPICS)[name]()
         except cache.EnvironmentError_ as error:
             count = Count()
             count.note(name, False, str(error))

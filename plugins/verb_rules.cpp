@@ -89,8 +89,8 @@ Verdict judge_node_verb(const Policy *policy, const protocol::Verb &verb, const 
   if (!pattern)
     return no("no Node of k8s.conf is " + verb.node);
   const bool ours = node.reason.rfind(protocol::kReasonPrefix, 0) == 0;
-  if (!node.reason.empty() && !ours)
-    return no("the node has a reason that is not ours: " + node.reason);
+  if ((node.drain || node.down) && !ours)
+    return no("the node is drained or down for a reason that is not ours: " + node.reason);
   if (verb.kind == protocol::VerbKind::resume && !(node.drain && ours))
     return no("the node is not drained by us");
   if (verb.kind == protocol::VerbKind::drain && node.drain && node.reason == verb.reason)

@@ -32,7 +32,8 @@ struct JobView {
 };
 struct NodeView {
   bool drain = false;
-  std::string reason;
+  bool down = false;
+  std::string reason;  ///< some versions leave an old one on a node that is well again
 };
 
 struct Verdict {

@@ -42,6 +42,11 @@ Verdict look_at_job(const Policy *policy, const Verb &verb)
   return {false, "Slurm does not know the job"};
 }
 
+bool is_down(std::uint32_t state)
+{
+  return (state & NODE_STATE_BASE) == NODE_STATE_DOWN || (state & NODE_STATE_FAIL) != 0;
+}
+
 Verdict look_at_node(const Policy *policy, const Verb &verb)
 {
   node_info_msg_t *raw = nullptr;
@@ -52,8 +57,9 @@ Verdict look_at_node(const Policy *policy, const Verb &verb)
   for (std::uint32_t i = 0; i < nodes->record_count; ++i) {
     const node_info_t &node = nodes->node_array[i];
     if (text(node.name) == verb.node)
-      return judge_node_verb(policy, verb,
-                             {(node.node_state & NODE_STATE_DRAIN) != 0, text(node.reason)});
+      return judge_node_verb(
+          policy, verb,
+          {(node.node_state & NODE_STATE_DRAIN) != 0, is_down(node.node_state), text(node.reason)});
   }
   return {false, "Slurm does not know the node"};
 }

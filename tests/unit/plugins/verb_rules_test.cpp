@@ -158,16 +158,19 @@ TEST_CASE("what an administrator did to a node stays")
 {
   const Policy policy = policy_with();
   const Verb drain = for_node(VerbKind::drain), resume = for_node(VerbKind::resume);
-  CHECK(judge_node_verb(&policy, drain, {false, ""}).rule == "Node=worker*");
-  CHECK(judge_node_verb(&policy, drain, {true, "k8s: not ready"}).granted);
-  CHECK_FALSE(judge_node_verb(&policy, drain, {true, "k8s: cordoned"}).granted);
-  CHECK(judge_node_verb(&policy, resume, {true, "k8s: cordoned"}).granted);
-  CHECK(judge_node_verb(&policy, resume, {false, ""}).rule == "the node is not drained by us");
+  CHECK(judge_node_verb(&policy, drain, {}).rule == "Node=worker*");
+  CHECK(judge_node_verb(&policy, drain, {true, false, "k8s: not ready"}).granted);
+  CHECK(judge_node_verb(&policy, drain, {false, false, "an old story"}).granted);
+  CHECK_FALSE(judge_node_verb(&policy, drain, {true, false, "k8s: cordoned"}).granted);
+  CHECK(judge_node_verb(&policy, resume, {true, false, "k8s: cordoned"}).granted);
+  CHECK(judge_node_verb(&policy, resume, {}).rule == "the node is not drained by us");
+  CHECK_FALSE(judge_node_verb(&policy, resume, {false, false, "k8s: cordoned"}).granted);
   for (const Verb &verb : {drain, resume}) {
-    CHECK(judge_node_verb(&policy, verb, {true, "bad fan"}).rule ==
-          "the node has a reason that is not ours: bad fan");
-    CHECK_FALSE(judge_node_verb(&policy, verb, {false, "bad fan"}).granted);
-    CHECK_FALSE(judge_node_verb(nullptr, verb, {true, "k8s: x"}).granted);
+    CHECK(judge_node_verb(&policy, verb, {true, false, "bad fan"}).rule ==
+          "the node is drained or down for a reason that is not ours: bad fan");
+    CHECK_FALSE(judge_node_verb(&policy, verb, {false, true, "bad fan"}).granted);
+    CHECK_FALSE(judge_node_verb(&policy, verb, {true, false, ""}).granted);
+    CHECK_FALSE(judge_node_verb(nullptr, verb, {true, false, "k8s: x"}).granted);
   }
   CHECK_FALSE(judge_node_verb(&policy, for_node(VerbKind::drain, "login1"), {}).granted);
 }

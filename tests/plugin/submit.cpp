@@ -3,6 +3,8 @@
 // sidecar would send, or a forger. Does not wait, and listens on no port.
 //   submit_job FIELD=VALUE...    prints the job's id; or what went wrong, and status 1
 //   submit_job will-run ...      the same as a will-run request
+//   submit_job repeat=N ...      N batch jobs, one after the other; prints how many seconds it took
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -71,6 +73,20 @@ int allocate(job_desc_msg_t &job)
   return 0;
 }
 
+int repeat(job_desc_msg_t &job, int count)
+{
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) {
+    submit_response_msg_t *reply = nullptr;
+    if (slurm_submit_batch_job(&job, &reply) != SLURM_SUCCESS)
+      return failed();
+    slurm_free_submit_response_response_msg(reply);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  std::printf("%.6f\n", took.count());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char **argv)
@@ -82,20 +98,29 @@ int main(int argc, char **argv)
   job.group_id = getgid();
   std::string directory = "/", name = "test";
   job.work_dir = directory.data();
+  std::string path = "PATH=/usr/bin";  // a batch job must have some environment
+  char *environment[] = {path.data(), nullptr};
+  job.environment = environment;
+  job.env_size = 1;
   job.name = name.data();
   job.num_tasks = job.min_cpus = 1;
   job.pn_min_memory = 100;
   bool runs = false;
+  int times = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');
     if (argument == "will-run") {
       runs = true;
+    } else if (argument.rfind("repeat=", 0) == 0) {
+      times = std::atoi(argv[i] + equals + 1);
     } else if (equals == std::string::npos ||
                !set(job, argument.substr(0, equals), argv[i] + equals + 1)) {
       std::fprintf(stderr, "submit_job: what is %s?\n", argv[i]);
       return 2;
     }
   }
+  if (times > 0)
+    return repeat(job, times);
   return runs ? will_run(job) : allocate(job);
 }

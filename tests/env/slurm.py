@@ -2,6 +2,7 @@
 """Slurm in one instance: its files, its daemons, the plugins."""
 import filecmp
 import os
+import platform
 import re
 import secrets
 import shutil
@@ -10,7 +11,8 @@ from pathlib import Path
 from . import accounting, defaults, slurm_conf
 from .processes import Program, wait_for
 
-PLUGIN_DIR = "usr/lib/x86_64-linux-gnu/slurm-wlm"
+LIBRARIES = f"usr/lib/{platform.machine()}-linux-gnu"
+PLUGIN_DIR = f"{LIBRARIES}/slurm-wlm"
 
 _DIRECTORIES = """set -e
 install -d -o munge -g munge -m 755 /run/munge

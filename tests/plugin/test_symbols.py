@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.env import build, slurm_root
+from tests.env import build, slurm, slurm_root
 
 COMMON = {"plugin_name", "plugin_type", "plugin_version", "init", "fini"}
 EXPORTED = {
@@ -12,7 +12,7 @@ EXPORTED = {
     "prep_k8s.so": COMMON | {"prep_p_register_callbacks", "prep_p_prolog", "prep_p_epilog", "prep_p_required",
                              "prep_p_prolog_slurmctld", "prep_p_epilog_slurmctld"},
 }
-SLURM_LIBRARY = "usr/lib/x86_64-linux-gnu/slurm-wlm/libslurmfull.so"
+SLURM_LIBRARY = f"{slurm.PLUGIN_DIR}/libslurmfull.so"
 
 
 def symbols(file, *options) -> set:
@@ -37,7 +37,7 @@ def test_slurm_has_every_symbol_that_is_missing(codename, name):
     needed = subprocess.run(["objdump", "-p", file], capture_output=True, text=True, check=True).stdout
     libraries = [line.split()[-1] for line in needed.splitlines() if "NEEDED" in line]
     for library in libraries:
-        for folder in ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"):
+        for folder in (slurm.LIBRARIES, slurm.LIBRARIES.removeprefix("usr/")):
             if (root / folder / library).exists():
                 missing -= symbols((root / folder / library).resolve(), "--defined-only")
                 break

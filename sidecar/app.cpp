@@ -61,7 +61,8 @@ App::App(const Config &config)
       writer_(kube_, loop_, config.max_in_flight_writes, host_name()),
       slurm_(loop_, slurm_settings(config, metrics_)),
       controller_(writer_, slurm_, loop_, controller_settings(config, metrics_)),
-      listener_(loop_, config.listen_address, config.token_file,
+      listener_(loop_,
+                {config.listen_address, config.token_file, config.cert_file, config.key_file},
                 {[this](const protocol::Batch &batch) {
                    metrics_.batch_received(batch.hints.size());
                    controller_.receive(batch);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
+#include <string>
+#include <utility>
+
 #include "kube/credentials.hpp"
 
 CheckedFiles check_files(const ParsedConfig &parsed)
@@ -17,9 +20,11 @@ CheckedFiles check_files(const ParsedConfig &parsed)
     const auto credentials = kube::load_credentials(parsed.config.kubeconfig);
     out.api_server = credentials.server + " (" + credentials.source + ")";
   });
-  look("listener.tokenFile", [&] {
-    if (!parsed.config.token_file.empty())
-      kube::read_small_file(parsed.config.token_file);
-  });
+  const Config &config = parsed.config;
+  for (const auto &[key, file] : {std::pair("listener.tokenFile", config.token_file),
+                                  {"listener.certFile", config.cert_file},
+                                  {"listener.keyFile", config.key_file}})
+    if (!file.empty())
+      look(key, [&path = file] { kube::read_small_file(path); });
   return out;
 }

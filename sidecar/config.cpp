@@ -117,13 +117,15 @@ private:
   YAML::Mark key_mark_;  // of the key that was read last
 };
 
-bool is_loopback(const std::string &host)
+bool is_address(const std::string &host)
 {
-  in_addr parsed{};
-  return host == "[::1]" || (host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &parsed));
+  in6_addr parsed{};
+  if (host.starts_with('[') && host.ends_with(']'))
+    return inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &parsed) == 1;
+  return inet_pton(AF_INET, host.c_str(), &parsed) == 1;
 }
 
-/// "" or what is wrong. Without TLS only this machine may be heard.
+/// "" or what is wrong.
 std::string check_address(const std::string &address)
 {
   constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
@@ -137,9 +139,23 @@ std::string check_address(const std::string &address)
   const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
   if (!values::parse_number<int>(port, 1, 65535))
     return "must be ADDRESS:PORT or unix:/path";
-  if (!is_loopback(host))
-    return "must be a loopback address (127.0.0.1 or [::1]): the listener has no TLS";
-  return "";
+  return is_address(host) ? "" : "must be an IP address (IPv6 in brackets) and a port";
+}
+
+/// What the keys of the listener mean for each other. Without TLS only this machine may be heard.
+void check_listener(Reader &in, const YAML::Node &root, const Config &config)
+{
+  const std::string &address = config.listen_address;
+  const bool local = address.starts_with("unix:");
+  const bool loopback = address.starts_with("127.") || address.starts_with("[::1]:");
+  if (config.cert_file.empty() != config.key_file.empty())
+    in.fail(root["listener"], "listener.certFile and keyFile: one without the other is of no use");
+  else if (!local && !loopback && config.cert_file.empty())
+    in.fail(root["listener"]["address"],
+            "listener.address: must be a loopback address (127.0.0.1 or [::1]) without certFile "
+            "and keyFile");
+  if (config.token_file.empty() && !local)
+    in.fail(root, "listener.tokenFile: is missing; only a unix: address works without");
 }
 
 Reader::Rows kubernetes_rows(Reader &in, Config &out)
@@ -169,11 +185,15 @@ Reader::Rows listener_rows(Reader &in, Config &out)
 {
   return {{"address",
            [&](const YAML::Node &n) {
-             out.listen_address = in.text(n);
-             if (const std::string problem = check_address(out.listen_address); !problem.empty())
+             const std::string address = in.text(n);
+             if (const std::string problem = check_address(address); !problem.empty())
                in.fail(n, problem);
+             else
+               out.listen_address = address;
            }},
-          {"tokenFile", [&](const YAML::Node &n) { out.token_file = in.text(n); }}};
+          {"tokenFile", [&](const YAML::Node &n) { out.token_file = in.text(n); }},
+          {"certFile", [&](const YAML::Node &n) { out.cert_file = in.text(n); }},
+          {"keyFile", [&](const YAML::Node &n) { out.key_file = in.text(n); }}};
 }
 
 Reader::Rows log_rows(Reader &in, Config &out)
@@ -211,8 +231,7 @@ void read_root(Reader &in, const YAML::Node &root, Config &out)
       });
   if (!root["clusterId"])
     in.fail(root, "clusterId: is missing");
-  if (out.token_file.empty() && !out.listen_address.starts_with("unix:"))
-    in.fail(root, "listener.tokenFile: is missing; only a unix: address works without");
+  check_listener(in, root, out);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct Config {
   int slurm_threads = 4;
   std::chrono::milliseconds poll_interval{30'000};
 
-  std::string listen_address = "127.0.0.1:8090";  ///< loopback address and port, or unix:/path
+  std::string listen_address = "127.0.0.1:8090";  ///< address and port, or unix:/path
   std::string token_file;                         ///< what prep/k8s proves itself with
+  std::string cert_file, key_file;                ///< of the listener's TLS; both or none
 
   logging::Level log_level = logging::Level::info;
   logging::Format log_format = logging::Format::text;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listener.hpp"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "listen_at.hpp"
 #include "log.hpp"
 
 namespace {
@@ -25,61 +23,9 @@ constexpr unsigned kConnections = 64;
 constexpr unsigned kIdleSeconds = 60;
 constexpr std::size_t kConnectionMemory = 32 * 1024;
 constexpr std::size_t kMaxToken = 4096;
+constexpr std::size_t kMaxPem = 64 * 1024;
+constexpr std::chrono::seconds kCertificateLook{10};
 constexpr unsigned kTooLarge = 413;  // its name differs between versions of libmicrohttpd
-
-[[noreturn]] void fail(const std::string &address, const char *what)
-{
-  throw std::system_error(errno, std::generic_category(), "listener " + address + ": " + what);
-}
-
-/// Removes what a sidecar that was killed left there, and nothing else.
-void remove_socket(const std::string &path)
-{
-  struct stat info {};
-  if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
-    unlink(path.c_str());
-}
-
-int listen_unix(const std::string &address)
-{
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  const std::string path = address.substr(5);
-  if (path.size() >= sizeof name.sun_path)
-    throw std::runtime_error("listener " + address + ": the path is too long");
-  std::memcpy(name.sun_path, path.c_str(), path.size());
-  remove_socket(path);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // Who may connect is a question of the file's group.
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0 ||
-      chmod(path.c_str(), 0660) != 0 || listen(fd, 16) != 0)
-    fail(address, errno == EADDRINUSE ? "something that is no socket is there" : "cannot listen");
-  return fd;
-}
-
-int listen_tcp(const std::string &address)
-{
-  const auto colon = address.rfind(':');
-  const auto port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
-  const std::string host = address.substr(0, colon);
-  sockaddr_in v4{};
-  sockaddr_in6 v6{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = port;
-  v6.sin6_family = AF_INET6;
-  v6.sin6_port = port;
-  v6.sin6_addr = in6addr_loopback;
-  const bool is_v6 = host == "[::1]";
-  if (!is_v6 && inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1)
-    throw std::runtime_error("listener " + address + ": is no address");
-  const auto *name = is_v6 ? reinterpret_cast<sockaddr *>(&v6) : reinterpret_cast<sockaddr *>(&v4);
-  const int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int on = 1;
-  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      bind(fd, name, is_v6 ? sizeof v6 : sizeof v4) != 0 || listen(fd, 16) != 0)
-    fail(address, "cannot listen");
-  return fd;
-}
 
 /// In a time that does not tell how much of it was right.
 bool same_secret(const std::string &a, const std::string &b)
@@ -98,6 +44,26 @@ std::string read_token(const std::string &path)
   return token.size() > kMaxToken ? "" : token;
 }
 
+struct Certificate {
+  std::string cert, key;  // PEM
+  bool operator==(const Certificate &) const = default;
+};
+
+/// Throws std::runtime_error.
+Certificate read_certificate(const std::string &cert_file, const std::string &key_file)
+{
+  const auto read = [](const std::string &path) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text(kMaxPem + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.empty() || text.size() > kMaxPem)
+      throw std::runtime_error(path + " cannot be read, is empty, or is larger than 64 KiB");
+    return text;
+  };
+  return {read(cert_file), read(key_file)};
+}
+
 /// What is kept of a request while its body comes.
 struct Pending {
   std::string body;
@@ -108,39 +74,99 @@ struct Pending {
 
 struct Listener::Impl {
   Loop &loop;
-  const std::string address, token_file;
+  const ListenerSettings settings;
   const ListenerHooks hooks;
   MHD_Daemon *daemon = nullptr;
   int epoll_fd = -1;
-  Timers::Id timer = 0;
+  Timers::Id timer = 0, cert_timer = 0;
   timespec token_time{};
   std::string token;
   bool complained = false;
+  Certificate certificate;  // libmicrohttpd keeps pointers into it
 
-  Impl(Loop &l, const std::string &a, const std::string &t, ListenerHooks h)
-      : loop(l), address(a), token_file(t), hooks(std::move(h))
+  Impl(Loop &l, ListenerSettings s, ListenerHooks h)
+      : loop(l), settings(std::move(s)), hooks(std::move(h))
   {
-    const int fd = address.starts_with("unix:") ? listen_unix(address) : listen_tcp(address);
-    daemon = MHD_start_daemon(
-        MHD_USE_EPOLL, 0, nullptr, nullptr, &Impl::handle, this, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_NOTIFY_COMPLETED,
-        &Impl::completed, nullptr, MHD_OPTION_END);
-    if (daemon == nullptr)
-      fail(address, "cannot start");
-    epoll_fd = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    loop.watch_readable(epoll_fd, [this] { run(); });
-    if (!token_file.empty())
+    if (!settings.cert_file.empty())
+      certificate = read_certificate(settings.cert_file, settings.key_file);
+    start();
+    if (!settings.cert_file.empty())
+      follow_certificate();
+    if (!settings.token_file.empty())
       refresh_token();
   }
 
   ~Impl()
   {
+    loop.cancel(cert_timer);
+    stop();
+    stop_listening_at(settings.address);
+  }
+
+  void start()
+  {
+    const std::string &address = settings.address;
+    const int fd = listen_at(address);
+    std::vector<MHD_OptionItem> tls;
+    if (!certificate.cert.empty()) {
+      tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, certificate.cert.data()});
+      tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, certificate.key.data()});
+    }
+    unsigned flags = MHD_USE_EPOLL;
+    if (!tls.empty())
+      flags |= MHD_USE_TLS;
+    tls.push_back({MHD_OPTION_END, 0, nullptr});
+    daemon = MHD_start_daemon(
+        flags, 0, nullptr, nullptr, &Impl::handle, this, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_NOTIFY_COMPLETED,
+        &Impl::completed, nullptr, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
+    if (daemon == nullptr) {
+      close(fd);
+      throw std::runtime_error(
+          "listener " + address + ": cannot start" +
+          (certificate.cert.empty() ? "" : ", is there a key that fits the certificate?"));
+    }
+    epoll_fd = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    loop.watch_readable(epoll_fd, [this] { run(); });
+  }
+
+  void stop()
+  {
+    if (daemon == nullptr)
+      return;
     loop.unwatch(epoll_fd);
-    loop.cancel(timer);
-    MHD_stop_daemon(daemon);
-    if (address.starts_with("unix:"))
-      remove_socket(address.substr(5));
+    loop.cancel(std::exchange(timer, 0));
+    MHD_stop_daemon(std::exchange(daemon, nullptr));
+  }
+
+  /// A new certificate is taken into use by a new start: senders try again by themselves.
+  void follow_certificate()
+  {
+    cert_timer = loop.after(kCertificateLook, [this] {
+      try {
+        Certificate fresh = read_certificate(settings.cert_file, settings.key_file);
+        if (fresh != certificate)
+          replace_certificate(std::move(fresh));
+      } catch (const std::runtime_error &error) {
+        logging::error("the certificate before it stays in use", {{"cause", error.what()}});
+      }
+      follow_certificate();
+    });
+  }
+
+  void replace_certificate(Certificate fresh)
+  {
+    stop();
+    std::swap(certificate, fresh);
+    try {
+      start();
+      logging::info("the listener has a new certificate", {{"file", settings.cert_file}});
+    } catch (const std::runtime_error &) {
+      std::swap(certificate, fresh);  // the pair does not fit, or is only half written
+      start();
+      throw;
+    }
   }
 
   void run()
@@ -155,6 +181,7 @@ struct Listener::Impl {
   void refresh_token()
   {
     struct stat info {};
+    const std::string &token_file = settings.token_file;
     if (stat(token_file.c_str(), &info) != 0)
       info = {};
     if (info.st_mtim.tv_sec != token_time.tv_sec || info.st_mtim.tv_nsec != token_time.tv_nsec) {
@@ -170,7 +197,7 @@ struct Listener::Impl {
 
   bool authorized(MHD_Connection *connection)
   {
-    if (token_file.empty())
+    if (settings.token_file.empty())
       return true;
     refresh_token();
     const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
@@ -265,9 +292,8 @@ struct Listener::Impl {
   }
 };
 
-Listener::Listener(Loop &loop, const std::string &address, const std::string &token_file,
-                   ListenerHooks hooks)
-    : impl_(std::make_unique<Impl>(loop, address, token_file, std::move(hooks)))
+Listener::Listener(Loop &loop, ListenerSettings settings, ListenerHooks hooks)
+    : impl_(std::make_unique<Impl>(loop, std::move(settings), std::move(hooks)))
 {
 }
 

@@ -15,12 +15,16 @@ struct ListenerHooks {
   std::function<bool()> ready;                          ///< GET /readyz
 };
 
+struct ListenerSettings {
+  std::string address;              ///< as in the configuration
+  std::string token_file;           ///< what senders of events must show; "" = nothing
+  std::string cert_file, key_file;  ///< PEM, for TLS; "" = without
+};
+
 class Listener {
 public:
-  /// `address` as in the configuration. Senders of events must show the token in `token_file`
-  /// (read again when it changes); "" = none. Throws std::runtime_error.
-  Listener(Loop &loop, const std::string &address, const std::string &token_file,
-           ListenerHooks hooks);
+  /// All files are read again when they change. Throws std::runtime_error.
+  Listener(Loop &loop, ListenerSettings settings, ListenerHooks hooks);
   ~Listener();
   Listener(const Listener &) = delete;
   Listener &operator=(const Listener &) = delete;

@@ -21,7 +21,8 @@ from .space import Space
 from .wrappers import write_wrappers
 
 SIDECAR = Program("sidecar", ("/opt/slurm-k8s/bin/slurm-k8s-sidecar", "--config", "/etc/slurm-k8s/sidecar.yaml"),
-                  ("curl", "-fsS", "http://127.0.0.1:8090/healthz"), user="slurm-k8s")
+                  ("sh", "-c", "curl -fsS http://127.0.0.1:8090/healthz || curl -fsSk https://127.0.0.1:8090/healthz"),
+                  user="slurm-k8s")
 
 
 def directory(name: str) -> Path:

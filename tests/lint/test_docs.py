@@ -69,7 +69,7 @@ def test_sidecar_configuration_is_that_of_the_administrator_page():
 def test_example_of_the_sidecars_configuration_has_every_key():
     example = text("etc/sidecar.yaml.example")
     for key in table("docs/administrator.md", "## Configuration of the sidecar"):
-        assert re.search(rf"^\s*{key.split('.')[-1]}:", example, re.M), key
+        assert re.search(rf"^\s*(?:# )?{key.split('.')[-1]}:", example, re.M), key
 
 
 def test_k8s_conf_is_that_of_the_administrator_page():

@@ -209,6 +209,22 @@ TEST_CASE("without TLS only this machine may be heard")
     check_errors({{text(address), "f.yaml:4: listener.address: must be"}});
 }
 
+TEST_CASE("with TLS anybody may be heard, and a certificate needs its key")
+{
+  const std::string head = "clusterId: c\nlistener:\n  tokenFile: /t\n";
+  for (const char *address : {"0.0.0.0:8443", "10.0.0.1:80", "[::]:8443", "127.0.0.1:1"}) {
+    const Config config = accepted(head + "  address: '" + std::string(address) +
+                                   "'\n  certFile: /c\n  keyFile: /k\n");
+    CHECK(config.listen_address == address);
+    CHECK(config.cert_file == "/c");
+    CHECK(config.key_file == "/k");
+  }
+  check_errors({{head + "  certFile: /c\n", "f.yaml:3: listener.certFile and keyFile: one"},
+                {head + "  keyFile: /k\n", "f.yaml:3: listener.certFile and keyFile: one"},
+                {head + "  certFile: /c\n  keyFile: /k\n  address: localhost:80\n",
+                 "f.yaml:6: listener.address: must be an IP address"}});
+}
+
 TEST_CASE("text that is no YAML names the line from which on it is none")
 {
   check_errors({

@@ -142,7 +142,7 @@ public:
 
   void listen(const std::string &where, const std::string &tokens = "")
   {
-    listener = std::make_unique<Listener>(loop, where, tokens,
+    listener = std::make_unique<Listener>(loop, ListenerSettings{where, tokens, "", ""},
                                           ListenerHooks{[this](const protocol::Batch &batch) {
                                                           if (fail)
                                                             throw std::runtime_error("test");

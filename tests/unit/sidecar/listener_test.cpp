@@ -280,7 +280,7 @@ TEST_CASE("an address that cannot be had is named")
        {address, std::string("127.example.org:80"), std::string("unix:/nowhere/socket"),
         "unix:/" + std::string(200, 'x')}) {
     try {
-      Listener(rig.loop, wanted, "", {});
+      Listener(rig.loop, {wanted, "", "", ""}, {});
       FAIL("listens at " << wanted);
     } catch (const std::runtime_error &error) {
       CHECK(std::string(error.what()).find(wanted) != std::string::npos);

@@ -28,6 +28,11 @@ def running(cluster, namespace):
     return ["run-0", "run-1"], pods[0]["metadata"]["labels"][clusters.JOB_ID_LABEL]
 
 
+def node_of(cluster, namespace, name):
+    """Where a pod is bound: Slurm chooses which nodes a gang gets."""
+    return cluster.get("pod", namespace, name)["spec"]["nodeName"]
+
+
 def field(cluster, job, key):
     """A field of a job."""
     return cluster.instance.job(job).get(key)
@@ -97,10 +102,11 @@ def test_top_puts_a_users_job_first(cluster, namespace, queued, full):
 
 def test_a_shrunk_job_loses_the_pods_of_the_nodes_it_gave_back(cluster, namespace, running, scontrol):
     _, job = running
+    lost = node_of(cluster, namespace, "run-1")
     scontrol("update", f"JobId={job}", "NumNodes=1")
     cluster.wait_gone(namespace, "run-1")
     assert clusters.scheduled_message(cluster.get("pod", namespace, "run-0")) == ""
-    assert ("SlurmNodeReleased", f"Slurm job {job} no longer has the node worker1") in cluster.events(namespace, "run-1")
+    assert ("SlurmNodeReleased", f"Slurm job {job} no longer has the node {lost}") in cluster.events(namespace, "run-1")
 
 
 def test_requeue_is_refused_by_slurm_and_the_pods_run_on(cluster, namespace, running):
@@ -162,25 +168,27 @@ def test_a_partitions_time_limit_is_told_and_lifted(cluster, namespace, scontrol
 
 
 def test_a_drained_node_takes_no_new_pods_and_keeps_its_own(cluster, namespace, running, scontrol):
-    names, _ = running
-    scontrol("update", "NodeName=worker[0,2]", "State=DRAIN", "Reason=test")
+    used = [node_of(cluster, namespace, name) for name in running[0]]
+    closed, free = sorted({f"worker{i}" for i in range(4)} - set(used))
+    scontrol("update", f"NodeName={used[0]},{closed}", "State=DRAIN", "Reason=test")
     try:
         cluster.apply(workloads.pod("new", namespace, cpu="8"))
-        assert cluster.wait_bound(namespace, "new")["spec"]["nodeName"] == "worker3"
-        assert cluster.get("pod", namespace, names[0])["spec"]["nodeName"] == "worker0"
+        assert cluster.wait_bound(namespace, "new")["spec"]["nodeName"] == free
+        assert node_of(cluster, namespace, running[0][0]) == used[0]
     finally:
-        scontrol("update", "NodeName=worker[0,2]", "State=RESUME")
+        scontrol("update", f"NodeName={used[0]},{closed}", "State=RESUME")
 
 
 def test_a_node_that_goes_down_takes_its_job_along(cluster, namespace, running, scontrol):
     names, job = running
-    scontrol("update", "NodeName=worker0", "State=DOWN", "Reason=test")
+    node = node_of(cluster, namespace, names[0])
+    scontrol("update", f"NodeName={node}", "State=DOWN", "Reason=test")
     try:
         for name in names:
             cluster.wait_gone(namespace, name)
         assert field(cluster, job, "JobState") in ("NODE_FAIL", "COMPLETING")
     finally:
-        scontrol("update", "NodeName=worker0", "State=RESUME")
+        scontrol("update", f"NodeName={node}", "State=RESUME")
 
 
 def test_features_decide_where_a_constraint_leads(cluster, namespace, scontrol):
